@@ -1,0 +1,129 @@
+"""What a part provides and requires, and whether a mix of parts is sound.
+
+The check runs on classes and configuration alone, before anything heavy is loaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+Capability = str
+"""A dotted name, ``<slot>.<what>``; a plugin may define its own under its own name.
+
+``policy.score .train .encode .memory .reference .keyed`` · ``env.replay .actions .demos .ranking`` ·
+``selector.act .study`` · ``conditioner.text .latent`` · ``learner.conditioned`` · ``store.filled`` ·
+``store.space:<name>``
+"""
+
+WHY: dict[Capability, str] = {
+    "policy.score": "log-probabilities of given completions are needed",
+    "policy.train": "the policy's weights must be trainable here",
+    "policy.encode": "texts must be encoded by the policy's own hidden states",
+    "policy.memory": "latent experience must enter the policy's forward pass",
+    "policy.reference": "the policy before training must stay reachable",
+    "policy.keyed": "samples must depend on their key alone",
+    "env.replay": "the same task and seed must give the same episode",
+    "env.actions": "the environment must list its admissible actions",
+    "env.demos": "the environment must show how an expert solves a task",
+    "env.ranking": "the task must ask for an order of candidates",
+    "selector.act": "experience must be chosen at a decision point",
+    "selector.study": "trajectories must be chosen for training",
+    "conditioner.text": "experience must be shown as text",
+    "conditioner.latent": "experience must be shown as latent memory",
+    "learner.conditioned": "gradients must reach its adapter through the conditioned forward pass",
+    "store.filled": "something must have written the bank",
+}
+
+
+class Part(Protocol):
+    """The face of a component that the check reads."""
+
+    @property
+    def provides(self) -> frozenset[Capability]: ...
+    @property
+    def requires(self) -> frozenset[Capability]: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Problem:
+    """One unmet requirement."""
+
+    slot: str
+    """Slot of the part that asks, e.g. ``conditioner``."""
+    name: str
+    """Its registered name."""
+    capability: Capability
+    """What it asks for."""
+    why: str
+    """What the capability is needed for."""
+    present: tuple[str, ...] = ()
+    """Parts of the mix that could have provided it and do not."""
+    fitting: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Registered parts that would, by slot."""
+
+    def __str__(self) -> str:
+        lines = [f"  {self.slot} '{self.name}' requires '{self.capability}'", f"      {self.why},"]
+        lines.append(f"      but {self._absent()} provides it")
+        for slot, names in self.fitting.items():
+            lines.append(f"      {slot}s that do: {', '.join(names)}")
+        example = self._example()
+        if example:
+            lines.append(f"      for example: {example}")
+        return "\n".join(lines)
+
+    def _absent(self) -> str:
+        slot = self.capability.partition(".")[0]
+        slot = "environment" if slot == "env" else slot
+        return f"no {slot} in [{', '.join(self.present)}]" if self.present else f"no {slot} of this mix"
+
+    def _example(self) -> str:
+        for slot, names in self.fitting.items():
+            if slot in LIST_SLOTS:
+                return f"{slot}: [{', '.join([*self.present, names[0]])}]"
+            return f"{slot}: {names[0]}"
+        return ""
+
+
+LIST_SLOTS = frozenset({"record", "learner"})
+"""Slots of a mix that hold a list of parts."""
+
+Catalogue = Callable[[Capability], Mapping[str, Sequence[str]]]
+"""Which registered parts provide a capability, by slot."""
+
+
+def check(parts: Iterable[tuple[str, str, Part]], catalogue: Catalogue | None = None) -> list[Problem]:
+    """Every unmet requirement of a mix.
+
+    Args:
+        parts: ``(slot, name, part)`` for each part of the mix.
+        catalogue: look-up of registered parts by capability, to say what would fit.
+
+    Returns:
+        The problems in order of the parts; empty when the mix is sound.
+    """
+    mix = list(parts)
+    provided: set[Capability] = set()
+    for _, _, part in mix:
+        provided |= part.provides
+    problems = []
+    for slot, name, part in mix:
+        for capability in sorted(part.requires - provided):
+            problems.append(_problem(slot, name, capability, mix, catalogue))
+    return problems
+
+
+def _problem(slot: str, name: str, capability: Capability, mix: Sequence[tuple[str, str, Part]], catalogue: Catalogue | None) -> Problem:
+    wanted = {"env": ("environment",), "store": ("store", "record"), "learner": ("learner", "record")}
+    head = capability.partition(".")[0]
+    slots = wanted.get(head, (head,))
+    fitting = {key: tuple(names) for key, names in (catalogue(capability) if catalogue else {}).items() if names}
+    return Problem(
+        slot=slot,
+        name=name,
+        capability=capability,
+        why=WHY.get(capability, "it builds on what that part leaves behind"),
+        present=tuple(other for kind, other, _ in mix if kind in slots),
+        fitting=fitting,
+    )

@@ -1,0 +1,112 @@
+"""The policy: the only place that knows tokens."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from xplearn.component import Component
+from xplearn.types import Completion, Conditioning, Sampling
+
+if TYPE_CHECKING:
+    import torch
+
+AllChoices = Sequence["tuple[str, ...] | None"]
+"""Per row, the admissible actions (``Query.candidates``), or None for any text."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenScores:
+    """Scores of given completions, one row each, padded on the right to the longest completion T."""
+
+    logprobs: torch.Tensor
+    """float32 ``[B, T]``, nats; 0 at padding. Carries gradients unless they are disabled."""
+    mask: torch.Tensor
+    """bool ``[B, T]``, True at real tokens."""
+
+
+class Policy(Component):
+    """Says what to do, given a conversation."""
+
+    version: int = 0
+    """Grows with every change of the weights."""
+
+    @abstractmethod
+    def generate(
+        self, conditionings: Sequence[Conditioning], sampling: Sampling, keys: Sequence[int], choices: AllChoices | None = None
+    ) -> list[Completion]:
+        """One completion per conditioning.
+
+        Args:
+            conditionings: what each row is given.
+            sampling: how tokens are drawn; ``sampling.choices == "admissible"`` restricts rows that have ``choices``.
+            keys: one seed per row; a completion depends on its own conditioning, choices and key, never on its neighbours.
+            choices: admissible actions per row.
+
+        A conversation that does not fit the context comes back empty with ``finish="context"``.
+        """
+
+    def prepare(self, corpus: Iterable[str]) -> None:
+        """Called once before the first stage with texts of the run's training episodes; a policy that must build its
+        vocabulary first does it here. A resumed run restores the result from the checkpoint instead."""
+
+    @property
+    def needs_corpus(self) -> bool:
+        """Whether ``prepare`` must be called before use."""
+        return False
+
+
+class LocalPolicy(Policy):
+    """A policy whose weights are in this process: it can be scored, trained and saved."""
+
+    @abstractmethod
+    def score(
+        self, conditionings: Sequence[Conditioning], completions: Sequence[Completion], choices: AllChoices | None = None
+    ) -> TokenScores:
+        """Log-probabilities of given completions.
+
+        Uses the recorded ``prompt_ids`` and ``token_ids``; rows whose prompts extend one another share one packed sequence. With
+        ``choices``, rows sampled as ``admissible`` are scored under the same masked distribution they were drawn from; without, under
+        the plain softmax. Temperature 1 unless the completion was sampled with another.
+        """
+
+    @abstractmethod
+    def transcribe(self, conditionings: Sequence[Conditioning], texts: Sequence[str]) -> list[Completion]:
+        """Completions with the tokens the policy would have needed to say ``texts`` (end-of-turn token included): how
+        demonstrations get their token ids."""
+
+    @abstractmethod
+    def rank(self, conditionings: Sequence[Conditioning], candidates: Sequence[tuple[str, ...]]) -> list[tuple[float, ...]]:
+        """Per row, one score per candidate: its mean token log-probability, in nats."""
+
+    @abstractmethod
+    def encode(self, texts: Sequence[str]) -> torch.Tensor:
+        """float32 ``[N, D]``: last layer, last token, detached."""
+
+    @abstractmethod
+    def attach(self, adapter: Any) -> None:
+        """Put an ``xplearn.policies.adapter.Adapter`` at its site; it is armed in ``generate`` and ``score`` alike."""
+
+    @abstractmethod
+    def parameters(self) -> Iterator[tuple[str, torch.nn.Parameter]]:
+        """The trainable parameters by name."""
+
+    @abstractmethod
+    def training(self) -> AbstractContextManager[None]:
+        """A context for training: dropout on inside, cached prefixes dropped and ``version`` raised at its end."""
+
+    @abstractmethod
+    def reference(self) -> AbstractContextManager[None]:
+        """A context in which the policy is what it was before any training."""
+
+    @abstractmethod
+    def save(self, folder: Path) -> None:
+        """Write what was trained (adapter or full weights, tokenizer if own) as safetensors and JSON."""
+
+    @abstractmethod
+    def load(self, folder: Path) -> None:
+        """Restore what ``save`` wrote."""

@@ -1,0 +1,28 @@
+"""Choosing experience."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar, Literal
+
+from xplearn.component import Component
+from xplearn.interfaces.store import ExperienceStore
+from xplearn.types import Query, Selection
+
+
+class Selector(Component):
+    """Chooses experiences. Reads the store, never writes.
+
+    Purpose ``act``: what the policy is shown at a decision point. Purpose ``study``: which of a stage's experiences (hence
+    trajectories) the learners train on; ``Query.candidates`` then holds the ids on offer, and all queries but the first are none.
+    One selection per query, in order. Empty store, empty selection. Same queries, store content and seed: same selections.
+    An experience made from the task at hand is never selected for acting: pass ``store.from_task(query.task.id)`` as ``exclude``.
+    """
+
+    every: ClassVar[Literal["episode", "step"]] = "episode"
+    """Whether an episode keeps its first selection or selects anew at each step."""
+
+    @abstractmethod
+    def select(self, queries: Sequence[Query], store: ExperienceStore) -> list[Selection]:
+        """One selection per query, best first."""

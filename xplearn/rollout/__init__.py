@@ -1,0 +1,1 @@
+"""Playing episodes: environment pools and the collector."""

@@ -1,0 +1,132 @@
+"""What an experiment file may say: one dataclass per block, defaults included. ``xplearn.config`` composes files into it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(kw_only=True)
+class PartSpec:
+    """A part by registered name, with its fields: ``core.nearest`` or ``{name: core.nearest, k: 3}``."""
+
+    name: str
+    fields: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(kw_only=True)
+class EnvSpec(PartSpec):
+    """An environment; ``python`` runs it in workers of another interpreter."""
+
+    python: str = ""
+    """Path of the interpreter that has the environment's plugin; empty for this one."""
+
+
+@dataclass(kw_only=True)
+class TaskSlice:
+    """Which tasks of an environment: filters in the order of the fields, then the official order."""
+
+    split: str = "train"
+    ids: list[str] = field(default_factory=list)
+    """Only these task ids; empty for all."""
+    kinds: list[str] = field(default_factory=list)
+    """Only these kinds; empty for all."""
+    skip: int = 0
+    """Leave out the first tasks of each kind."""
+    per_kind: int | None = None
+    """At most this many tasks of each kind, spread evenly over its list."""
+    limit: int | None = None
+    """At most this many tasks in all, spread evenly."""
+
+
+@dataclass(kw_only=True)
+class StageConfig:
+    """One part of the stream: an environment and a slice of its tasks."""
+
+    env: EnvSpec
+    tasks: TaskSlice = field(default_factory=TaskSlice)
+    """What is learned from."""
+    rounds: int = 1
+    """Collect-learn cycles."""
+    warmup: bool = False
+    """Learned before the first evaluation and without writing the bank: makes the starting point, is not part of the stream."""
+
+
+@dataclass(kw_only=True)
+class SamplingConfig:
+    """How actions are drawn."""
+
+    max_new_tokens: int = 32
+    temperature: float = 1.0
+    """0 is greedy."""
+    top_p: float = 1.0
+    choices: str = "free"
+    """``free``, ``admissible`` or ``rank``."""
+
+
+@dataclass(kw_only=True)
+class EvaluateConfig:
+    """The test after each stage: every domain, both arms, bank frozen."""
+
+    tasks: TaskSlice = field(default_factory=lambda: TaskSlice(split="test"))
+    arms: list[str] = field(default_factory=lambda: ["plain", "experience"])
+    replicas: int = 1
+    """Episodes per task and arm, with different keys."""
+    before: bool = True
+    """Also evaluate before any learning, the bank of the first stage written: the rows Base and Base+Harness."""
+    sampling: SamplingConfig = field(default_factory=lambda: SamplingConfig(temperature=0.0))
+    confidence: float = 0.95
+    """Of the bootstrap intervals."""
+    resamples: int = 2000
+    """Bootstrap resamples."""
+
+
+@dataclass(kw_only=True)
+class ReplayConfig:
+    """Earlier anchors added to what a stage studies."""
+
+    ratio: float = 0.0
+    """Replayed trajectories per new one."""
+
+
+@dataclass(kw_only=True)
+class RunConfig:
+    """Where and how the run is carried out. Nothing here but ``seed`` and ``max_steps`` changes a result."""
+
+    seed: int = 0
+    name: str = "run"
+    """Human part of the run folder's name."""
+    dir: str = "runs"
+    """Folder of run folders."""
+    batch: int = 8
+    """Episodes played in lock step."""
+    workers: int = 0
+    """Environment processes; 0 plays them in this process."""
+    max_steps: int | None = None
+    """Step limit per episode on top of the environment's own."""
+    step_seconds: float = 120.0
+    """Limit of one environment step in a worker; a worker over it is ended and its episode played again once."""
+
+
+@dataclass(kw_only=True)
+class Experiment:
+    """A whole experiment."""
+
+    stream: list[StageConfig]
+    policy: PartSpec
+    encoder: PartSpec = field(default_factory=lambda: PartSpec(name="core.hashing"))
+    store: PartSpec = field(default_factory=lambda: PartSpec(name="core.sqlite"))
+    selector: PartSpec = field(default_factory=lambda: PartSpec(name="core.none"))
+    """Purpose act."""
+    conditioner: PartSpec = field(default_factory=lambda: PartSpec(name="core.none"))
+    record: list[PartSpec] = field(default_factory=list)
+    """Learners that write the bank, before study."""
+    curriculum: PartSpec = field(default_factory=lambda: PartSpec(name="core.all"))
+    """A selector with purpose study."""
+    replay: ReplayConfig = field(default_factory=ReplayConfig)
+    learner: list[PartSpec] = field(default_factory=list)
+    sampling: SamplingConfig = field(default_factory=SamplingConfig)
+    """Of rollouts to learn from."""
+    evaluate: EvaluateConfig = field(default_factory=EvaluateConfig)
+    run: RunConfig = field(default_factory=RunConfig)
