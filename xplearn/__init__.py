@@ -25,7 +25,53 @@ _HOME = {
 }
 _MODULE = {name: module for module, names in _HOME.items() for name in names.split()}
 
-__all__ = [*sorted(_MODULE), "__version__"]  # noqa: PLE0604 - built from the table above
+
+__all__ = [
+    "AgentView",
+    "Arm",
+    "Capability",
+    "Choices",
+    "Completion",
+    "Component",
+    "Conditioner",
+    "Conditioning",
+    "ConfigError",
+    "ContractError",
+    "DataError",
+    "Encoder",
+    "Environment",
+    "EnvironmentDiedError",
+    "EpisodeResult",
+    "Experience",
+    "ExperienceStore",
+    "IncompatibleError",
+    "Learner",
+    "LocalPolicy",
+    "Memory",
+    "Message",
+    "Observation",
+    "Outcome",
+    "PluginError",
+    "Policy",
+    "Query",
+    "RecordError",
+    "RolloutPlan",
+    "Sampling",
+    "Selection",
+    "Selector",
+    "Step",
+    "Task",
+    "TokenScores",
+    "Trajectory",
+    "UnknownComponentError",
+    "XplearnError",
+    "derive",
+    "hookimpl",
+    "load",
+    "make",
+    "run",
+    "__version__",
+]
 
 if TYPE_CHECKING:
     from xplearn.api import load, make, run

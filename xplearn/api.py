@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xplearn.plugins import installed
@@ -9,6 +10,8 @@ from xplearn.registry import Slot
 
 if TYPE_CHECKING:
     from xplearn.component import Component
+    from xplearn.experiment.run import RunResult
+    from xplearn.record.reader import Run
 
 
 def make(slot: Slot, name: str, /, **fields: Any) -> Component:
@@ -24,3 +27,35 @@ def make(slot: Slot, name: str, /, **fields: Any) -> Component:
         ConfigError: a field is unknown or has a wrong type or value.
     """
     return installed().registry.make(slot, name, **fields)
+
+
+def run(config: str | Path | dict[str, Any] | None = None, **overrides: Any) -> RunResult:
+    """Run an experiment, or go on with it where it stopped.
+
+    Args:
+        config: path of a YAML file, name of a preset, or the mapping such a file holds.
+        overrides: laid on it, dots written as two underscores: ``run__seed=1``.
+
+    Raises:
+        ConfigError: a key, type or value is wrong, with its path.
+        IncompatibleError: the parts do not fit together.
+    """
+    from xplearn.config import load_experiment
+    from xplearn.experiment.run import run_experiment
+
+    plugins = installed()
+    pairs = [(key.replace("__", "."), value) for key, value in overrides.items()]
+    source = str(config) if isinstance(config, Path) else config
+    experiment, given = load_experiment(source, pairs, plugins.registry)
+    return run_experiment(experiment, plugins=plugins, given=given)
+
+
+def load(folder: str | Path) -> Run:
+    """Read a run folder.
+
+    Raises:
+        RecordError: the folder is damaged, newer than this version, or not a run.
+    """
+    from xplearn.record import reader
+
+    return reader.load(Path(folder))

@@ -107,11 +107,7 @@ def check(parts: Iterable[tuple[str, str, Part]], catalogue: Catalogue | None = 
     provided: set[Capability] = set()
     for _, _, part in mix:
         provided |= part.provides
-    problems = []
-    for slot, name, part in mix:
-        for capability in sorted(part.requires - provided):
-            problems.append(_problem(slot, name, capability, mix, catalogue))
-    return problems
+    return [_problem(slot, name, capability, mix, catalogue) for slot, name, part in mix for capability in sorted(part.requires - provided)]
 
 
 def _problem(slot: str, name: str, capability: Capability, mix: Sequence[tuple[str, str, Part]], catalogue: Catalogue | None) -> Problem:

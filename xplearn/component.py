@@ -33,15 +33,15 @@ class Component(ABC):  # noqa: B024 - abstract by intent: the interfaces add the
         """What some other part of the mix must offer, given its configuration."""
         return frozenset()
 
-    def setup(self, agent: AgentView) -> None:
+    def setup(self, agent: AgentView) -> None:  # noqa: B027 - most parts have nothing to set up
         """Do the expensive work, once, before first use. ``agent`` gives access to the other parts."""
 
     def state_dict(self) -> State:
         """Everything learned or counted since ``setup``; empty for a part without state."""
         return {}
 
-    def load_state_dict(self, state: State) -> None:
+    def load_state_dict(self, state: State) -> None:  # noqa: B027 - most parts have no state
         """Restore what ``state_dict`` returned."""
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027 - most parts hold nothing
         """Release what ``setup`` took. May be called twice, and without ``setup``."""

@@ -48,6 +48,9 @@ class Entry:
 
 def _install_hint(package: str | None) -> str:
     torch_side = {"torch", "transformers", "peft", "accelerate", "safetensors", "tokenizers"}
+    package = (package or "").partition(".")[0]
+    if package == "xplearn":
+        return "this installation is incomplete; reinstall xplearn"
     return "pip install 'xplearn[torch]'" if package in torch_side else f"pip install {package}"
 
 
@@ -123,7 +126,8 @@ class Registry:
         """The YAML text of a preset; an unknown name raises ``ConfigError`` with the nearest."""
         if name not in self._presets:
             hint = nearest(name, self._presets)
-            raise ConfigError("preset", f"no preset is called '{name}'" + (f"; did you mean '{hint}'?" if hint else "") + " (see: xplearn plugins)")
+            guess = f"; did you mean '{hint}'?" if hint else ""
+            raise ConfigError("preset", f"no preset is called '{name}'{guess} (see: xplearn plugins)")
         _, package, path = self._presets[name]
         return importlib.resources.files(package).joinpath(path).read_text(encoding="utf-8")
 

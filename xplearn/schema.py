@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
+
+from xplearn.errors import ConfigError
 
 
 @dataclass(kw_only=True)
@@ -12,7 +13,7 @@ class PartSpec:
     """A part by registered name, with its fields: ``core.nearest`` or ``{name: core.nearest, k: 3}``."""
 
     name: str
-    fields: Mapping[str, Any] = field(default_factory=dict)
+    fields: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(kw_only=True)
@@ -39,6 +40,11 @@ class TaskSlice:
     limit: int | None = None
     """At most this many tasks in all, spread evenly."""
 
+    def __post_init__(self) -> None:
+        _at_least("skip", self.skip, 0)
+        _at_least("per_kind", self.per_kind, 1)
+        _at_least("limit", self.limit, 1)
+
 
 @dataclass(kw_only=True)
 class StageConfig:
@@ -52,6 +58,9 @@ class StageConfig:
     warmup: bool = False
     """Learned before the first evaluation and without writing the bank: makes the starting point, is not part of the stream."""
 
+    def __post_init__(self) -> None:
+        _at_least("rounds", self.rounds, 1)
+
 
 @dataclass(kw_only=True)
 class SamplingConfig:
@@ -61,8 +70,14 @@ class SamplingConfig:
     temperature: float = 1.0
     """0 is greedy."""
     top_p: float = 1.0
-    choices: str = "free"
-    """``free``, ``admissible`` or ``rank``."""
+    choices: Literal["free", "admissible", "rank"] = "free"
+    """Any text, one of the admissible actions, or an order of the candidates."""
+
+    def __post_init__(self) -> None:
+        _at_least("max_new_tokens", self.max_new_tokens, 1)
+        _at_least("temperature", self.temperature, 0)
+        if not 0 < self.top_p <= 1:
+            raise ConfigError("top_p", f"is {self.top_p}; want a number in (0, 1]")
 
 
 @dataclass(kw_only=True)
@@ -70,7 +85,7 @@ class EvaluateConfig:
     """The test after each stage: every domain, both arms, bank frozen."""
 
     tasks: TaskSlice = field(default_factory=lambda: TaskSlice(split="test"))
-    arms: list[str] = field(default_factory=lambda: ["plain", "experience"])
+    arms: list[Literal["plain", "experience"]] = field(default_factory=lambda: ["plain", "experience"])
     replicas: int = 1
     """Episodes per task and arm, with different keys."""
     before: bool = True
@@ -81,6 +96,14 @@ class EvaluateConfig:
     resamples: int = 2000
     """Bootstrap resamples."""
 
+    def __post_init__(self) -> None:
+        _at_least("replicas", self.replicas, 1)
+        _at_least("resamples", self.resamples, 100)
+        if not self.arms:
+            raise ConfigError("arms", "is empty; want [plain], [experience] or both")
+        if not 0.5 <= self.confidence < 1:
+            raise ConfigError("confidence", f"is {self.confidence}; want a share in [0.5, 1)")
+
 
 @dataclass(kw_only=True)
 class ReplayConfig:
@@ -88,6 +111,9 @@ class ReplayConfig:
 
     ratio: float = 0.0
     """Replayed trajectories per new one."""
+
+    def __post_init__(self) -> None:
+        _at_least("ratio", self.ratio, 0)
 
 
 @dataclass(kw_only=True)
@@ -107,6 +133,15 @@ class RunConfig:
     """Step limit per episode on top of the environment's own."""
     step_seconds: float = 120.0
     """Limit of one environment step in a worker; a worker over it is ended and its episode played again once."""
+
+    def __post_init__(self) -> None:
+        _at_least("batch", self.batch, 1)
+        _at_least("workers", self.workers, 0)
+        _at_least("max_steps", self.max_steps, 1)
+        if self.step_seconds <= 0:
+            raise ConfigError("step_seconds", f"is {self.step_seconds}; want a positive number of seconds")
+        if not self.name or self.name.startswith(".") or "/" in self.name or "\\" in self.name:
+            raise ConfigError("name", f"'{self.name}' cannot name a folder; want letters, digits, '-' and '_'")
 
 
 @dataclass(kw_only=True)
@@ -130,3 +165,12 @@ class Experiment:
     """Of rollouts to learn from."""
     evaluate: EvaluateConfig = field(default_factory=EvaluateConfig)
     run: RunConfig = field(default_factory=RunConfig)
+
+    def __post_init__(self) -> None:
+        if not any(not stage.warmup for stage in self.stream):
+            raise ConfigError("stream", "has no stage to learn from; add one, e.g. [{env: core.errands}]")
+
+
+def _at_least(name: str, value: float | None, least: float) -> None:
+    if value is not None and value < least:
+        raise ConfigError(name, f"is {value}; want at least {least}")

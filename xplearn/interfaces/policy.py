@@ -51,8 +51,11 @@ class Policy(Component):
         """
 
     def prepare(self, corpus: Iterable[str]) -> None:
-        """Called once before the first stage with texts of the run's training episodes; a policy that must build its
-        vocabulary first does it here. A resumed run restores the result from the checkpoint instead."""
+        """Build what must be built from text first, e.g. a vocabulary.
+
+        Called once before the first stage with texts of the run's training episodes; a resumed run restores the result from the
+        checkpoint instead.
+        """
 
     @property
     def needs_corpus(self) -> bool:
@@ -76,8 +79,10 @@ class LocalPolicy(Policy):
 
     @abstractmethod
     def transcribe(self, conditionings: Sequence[Conditioning], texts: Sequence[str]) -> list[Completion]:
-        """Completions with the tokens the policy would have needed to say ``texts`` (end-of-turn token included): how
-        demonstrations get their token ids."""
+        """Completions with the tokens the policy would have needed to say ``texts``, end-of-turn token included.
+
+        How demonstrations get their token ids.
+        """
 
     @abstractmethod
     def rank(self, conditionings: Sequence[Conditioning], candidates: Sequence[tuple[str, ...]]) -> list[tuple[float, ...]]:

@@ -1,0 +1,162 @@
+"""Composing an experiment file: preset(s), then the file, then overrides. Plain ordered merge, no language.
+
+Mappings merge key by key, everything else is replaced. Naming another part in a slot replaces the whole block: the fields of the
+old part mean nothing to the new one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from omegaconf import OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+from yaml import YAMLError
+
+from xplearn.errors import ConfigError, nearest
+from xplearn.registry import Registry
+
+LISTS = ("record", "learner", "preset")
+"""Keys where one item may stand for a list of one."""
+
+Raw = dict[str, Any]
+
+
+Override = str | tuple[str, Any]
+"""``"key.path=value"`` from a command line, or a path with its value from Python."""
+
+
+def compose(source: str | Mapping[str, Any] | None, overrides: Sequence[Override], registry: Registry) -> Raw:
+    """The merged mapping of a file, preset or mapping and overrides; raises ``ConfigError`` for whatever cannot be read."""
+    layers = [_override(text) if isinstance(text, str) else (text[0].split("."), text[1]) for text in overrides]
+    leading = [layer for layer in layers if layer[0] == ["preset"]]
+    merged: Raw = {}
+    if isinstance(source, str):
+        merged = _read_source(source, registry)
+    elif source is not None:
+        merged = _expand(dict(source), registry, ())
+    for _, value in leading:
+        for name in [value] if isinstance(value, str) else value:
+            merged = merge(merged, _expand(_parse(registry.preset_text(name), f"preset {name}"), registry, (name,)))
+    for path, value in layers:
+        if path != ["preset"]:
+            _set(merged, path, value)
+    return _normal(merged)
+
+
+def merge(base: Raw, over: Raw) -> Raw:
+    """``over`` laid on ``base``, neither changed."""
+    result = dict(base)
+    for key, value in over.items():
+        old = result.get(key)
+        old = {"name": old} if isinstance(old, str) and isinstance(value, dict) and "name" in value else old
+        if isinstance(old, dict) and isinstance(value, str) and "name" in old:
+            value = {"name": value}  # noqa: PLW2901
+        result[key] = merge(old, value) if isinstance(old, dict) and isinstance(value, dict) and not _renames(old, value) else value
+    return result
+
+
+def _renames(old: Raw, new: Raw) -> bool:
+    return "name" in new and "name" in old and new["name"] != old["name"]
+
+
+def _read_source(source: str, registry: Registry) -> Raw:
+    path = Path(source)
+    if path.is_file():
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigError("", f"{source}: cannot be read ({error})") from None
+        return _expand(_parse(text, source), registry, (source,))
+    if source.endswith((".yaml", ".yml")) or path.exists():
+        raise ConfigError("", f"{source}: no such file")
+    if source in registry.presets():
+        return _expand(_parse(registry.preset_text(source), f"preset {source}"), registry, (source,))
+    hint = nearest(source, registry.presets())
+    known = f"; did you mean '{hint}'?" if hint else ""
+    raise ConfigError("", f"'{source}' is neither a file nor a preset{known} (list them: xplearn plugins)")
+
+
+def _parse(text: str, where: str) -> Raw:
+    try:
+        value = OmegaConf.to_container(OmegaConf.create(text), resolve=False) if text.strip() else {}
+    except (YAMLError, OmegaConfBaseException) as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f" line {mark.line + 1}" if mark is not None else ""
+        raise ConfigError("", f"{where}{line}: not YAML ({getattr(error, 'problem', None) or str(error).splitlines()[0]})") from None
+    if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
+        raise ConfigError("", f"{where}: want a mapping, e.g. 'stream: [{{env: core.errands}}]'")
+    return {str(key): item for key, item in value.items()}
+
+
+def _expand(raw: Raw, registry: Registry, seen: tuple[str, ...]) -> Raw:
+    """Lay a mapping on the presets it names."""
+    raw = _normal(raw)
+    merged: Raw = {}
+    for name in raw.pop("preset", []):
+        if name in seen:
+            raise ConfigError("preset", f"'{name}' names itself: {' > '.join([*seen, name])}")
+        merged = merge(merged, _expand(_parse(registry.preset_text(name), f"preset {name}"), registry, (*seen, name)))
+    return merge(merged, raw)
+
+
+def _normal(raw: Raw) -> Raw:
+    return {key: [value] if key in LISTS and isinstance(value, str | dict) else value for key, value in raw.items()}
+
+
+def _override(text: str) -> tuple[list[str], Any]:
+    key, equals, value = text.partition("=")
+    path = key.strip().split(".")
+    if not equals or not all(path):
+        raise ConfigError("", f"'{text}' is not an override; want key.path=value, e.g. run.seed=1")
+    try:
+        parsed = OmegaConf.to_container(OmegaConf.from_dotlist([f"value={value}"]), resolve=False)
+    except (YAMLError, OmegaConfBaseException):
+        raise ConfigError(key, f"'{value}' is not a YAML value") from None
+    return path, parsed["value"] if isinstance(parsed, dict) else None
+
+
+def _set(raw: Raw, path: Sequence[str], value: Any) -> None:
+    """Lay one dotted override on the mapping, in place."""
+    node: Any = raw
+    for depth, key in enumerate(path[:-1]):
+        node = _descend(node, key, ".".join(path[: depth + 1]))
+    last = path[-1]
+    if isinstance(node, list):
+        index = _index(node, last, ".".join(path))
+        node[index] = merge({"item": node[index]}, {"item": value})["item"]
+    else:
+        node[last] = merge({last: node[last]}, {last: value})[last] if last in node else value
+        if last == "name" and len(path) > 1:
+            _drop_other_fields(node, value)
+
+
+def _drop_other_fields(node: Raw, name: str) -> None:
+    """``selector.name=x`` is the same as ``selector=x``: another part, none of the old one's fields."""
+    node.clear()
+    node["name"] = name
+
+
+def _descend(node: Any, key: str, path: str) -> Any:
+    if isinstance(node, list):
+        index = _index(node, key, path)
+        if isinstance(node[index], str):
+            node[index] = {"name": node[index]}
+        return node[index]
+    child = node.get(key)
+    if isinstance(child, str):
+        child = node[key] = {"name": child}
+    elif child is None:
+        child = node[key] = {}
+    elif isinstance(child, list) and key in LISTS:
+        child = node[key] = list(child)
+    if not isinstance(child, dict | list):
+        raise ConfigError(path, f"is {child!r}, so it has no parts of its own")
+    return child
+
+
+def _index(node: list[Any], key: str, path: str) -> int:
+    if not key.isdigit() or int(key) >= len(node):
+        raise ConfigError(path, f"want a number from 0 to {len(node) - 1}" if node else "the list is empty")
+    return int(key)
