@@ -1,0 +1,1 @@
+"""What learners share: losses, optimisers, batches. Needs torch."""

