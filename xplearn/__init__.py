@@ -65,12 +65,12 @@ __all__ = [
     "Trajectory",
     "UnknownComponentError",
     "XplearnError",
+    "__version__",
     "derive",
     "hookimpl",
     "load",
     "make",
     "run",
-    "__version__",
 ]
 
 if TYPE_CHECKING:

@@ -1,0 +1,67 @@
+"""The command line. Each command lives in a module of its own and imports what it needs only when called."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+
+COMMANDS = ("run", "check", "show", "play", "plugins", "models")
+"""Modules of this package, in the order of the help; each has ``add(commands)``."""
+
+DESCRIPTION = "How should a language-model agent learn from its experience? Run it, and see."
+
+EXAMPLES = """examples:
+  xplearn run demo                               a real agent acts, learns and is compared, with and without experience
+  xplearn run my.yaml run.seed=1 selector.k=3    a file with two overrides; the same command goes on after a stop
+  xplearn check my.yaml                          is this mix sound? nothing heavy is loaded
+  xplearn show runs/demo-1a2b3c4d                the table of a run, finished or not
+  xplearn play core.errands                      play a task yourself
+"""
+
+STATUS_INTERRUPTED = 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command.
+
+    Returns:
+        Exit status: 0, 2 for an error the user can mend, 130 after Ctrl-C.
+    """
+    # A decoder that spins beside a JVM or an environment worker loses most of its speed; torch reads this when first imported.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    args = list(sys.argv[1:] if argv is None else argv)
+    from xplearn.errors import XplearnError
+
+    try:
+        namespace = _parser(args).parse_args(args)
+        return int(namespace.call(namespace) or 0)
+    except XplearnError as error:
+        sys.stdout.flush()
+        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("\ninterrupted; the same command goes on from here", file=sys.stderr)
+        return STATUS_INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output left (e.g. `| head`): nothing is wrong, and nobody is there to be told.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _parser(args: Sequence[str]) -> argparse.ArgumentParser:
+    from xplearn import __version__
+
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(prog="xplearn", description=DESCRIPTION, epilog=EXAMPLES, formatter_class=raw)
+    parser.add_argument("--version", action="version", version=f"xplearn {__version__}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    for name in COMMANDS:
+        importlib.import_module(f"xplearn.cli.{name}").add(commands)
+    if not args or args[0] not in COMMANDS:
+        from xplearn.plugins import installed
+
+        installed().hooks.xplearn_cli(commands=commands)
+    return parser

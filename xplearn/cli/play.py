@@ -1,0 +1,117 @@
+"""``xplearn play``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, cast
+
+from xplearn.cli.arguments import Commands, add_command
+from xplearn.cli.terminal import printable
+
+if TYPE_CHECKING:
+    from xplearn.interfaces import Environment
+    from xplearn.types import Outcome, Task
+
+EXAMPLES = """  xplearn play core.errands
+  xplearn play scienceworld.text --task boil/0
+  xplearn play scienceworld.text --split test --oracle
+  xplearn play scienceworld.text simplifications=easy tasks='[boil]'
+
+while playing: an action, or  :actions  :task  :quit
+"""
+
+
+def add(commands: Commands) -> None:
+    """Register the command."""
+    parser = add_command(commands, "play", "play a task of an environment yourself", EXAMPLES)
+    parser.add_argument("env", help="registered name of the environment")
+    parser.add_argument("fields", nargs="*", metavar="key=value", help="fields of the environment")
+    parser.add_argument("--task", help="task id; left out, the first of the split")
+    parser.add_argument("--split", help="left out, the environment's first")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--oracle", action="store_true", help="watch the expert instead")
+    parser.set_defaults(call=call)
+
+
+def call(args: argparse.Namespace) -> int:
+    """Play, or replay the expert's path."""
+    from xplearn.api import make
+    from xplearn.compose import compose
+    from xplearn.plugins import installed
+
+    fields = compose(None, args.fields, installed().registry)
+    env = cast("Environment", make("environment", args.env, **fields))
+    try:
+        task = _task(env, args.split, args.task)
+        print(f"{env.version}\ntask {task.id} ({task.split})\n")
+        return _watch(env, task, args.seed) if args.oracle else _play(env, task, args.seed)
+    finally:
+        env.close()
+
+
+def _task(env: Environment, split: str | None, wanted: str | None) -> Task:
+    from xplearn.errors import DataError, nearest
+
+    splits = [split] if split else list(env.splits())
+    tasks = [task for name in splits for task in env.tasks(name)]
+    if not tasks:
+        raise DataError("tasks", f"split {', '.join(splits)} has none with these fields")
+    if wanted is None:
+        return tasks[0]
+    by_id = {task.id: task for task in tasks}
+    if wanted not in by_id:
+        hint = nearest(wanted, by_id)
+        raise DataError(
+            wanted, "no such task" + (f"; did you mean '{hint}'?" if hint else "") + f" ({len(by_id)} tasks in {', '.join(splits)})"
+        )
+    return by_id[wanted]
+
+
+def _watch(env: Environment, task: Task, seed: int) -> int:
+    trajectory = env.demonstrate(task, seed=seed)
+    print(printable(trajectory.steps[0].query.messages[-1]["content"] if trajectory.steps else trajectory.final))
+    for step, after in zip(trajectory.steps, [*trajectory.steps[1:], None], strict=True):
+        print(f"\n> {printable(step.action)}")
+        print(printable(after.query.messages[-1]["content"] if after else trajectory.final))
+    print(f"\nscore {100 * trajectory.score:.0f} of 100 after {len(trajectory.steps)} steps, {_verdict(trajectory.success)}")
+    return 0
+
+
+def _play(env: Environment, task: Task, seed: int) -> int:
+    env.listing = False
+    observation = env.reset(task, seed=seed)
+    print(printable(env.opening(task, observation)[-1]["content"]))
+    for line in iter(_ask, None):
+        if line == ":quit":
+            break
+        if line in (":actions", ":task"):
+            print(printable("\n".join(env.admissible()) if line == ":actions" else task.goal))
+        elif line:
+            outcome = env.step(line)
+            _tell(outcome)
+            if outcome.terminated or outcome.truncated:
+                break
+    return 0
+
+
+def _ask() -> str | None:
+    print("\n> ", end="", flush=True)
+    line = sys.stdin.readline()
+    if not line:
+        print()
+        return None
+    return line.strip()
+
+
+def _tell(outcome: Outcome) -> None:
+    print(printable(outcome.observation.text))
+    score = 100 * float(outcome.info.get("score", 0.0))
+    ending = ""
+    if outcome.terminated or outcome.truncated:
+        ending = f", {_verdict(bool(outcome.info.get('success')))}" + (" (out of steps)" if outcome.truncated else "")
+    print(f"[score {score:.0f} of 100{ending}]")
+
+
+def _verdict(success: bool) -> str:
+    return "solved" if success else "not solved"

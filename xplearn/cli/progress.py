@@ -1,0 +1,108 @@
+"""Progress of long work: a live bar on a terminal, a line per phase elsewhere. Always on standard error."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from xplearn.cli.terminal import printable
+
+
+class LiveObserver:
+    """A bar per phase, with rate, remaining time and latest figures."""
+
+    def __init__(self) -> None:
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=24),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[rate]}"),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[figures]}", style="dim"),
+            console=Console(stderr=True, highlight=False),
+        )
+        self._task: int | None = None
+
+    def __enter__(self) -> LiveObserver:
+        self._progress.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._progress.stop()
+
+    def phase_start(self, name: str, total: int) -> None:
+        self._task = self._progress.add_task(printable(name), total=total, rate="", figures="")
+
+    def advance(self, n: int = 1, **figures: float) -> None:
+        if self._task is None:
+            return
+        task = self._progress.tasks[self._task]
+        speed = task.speed
+        rate = f"{speed:.2f}/s" if speed else ""
+        self._progress.update(task.id, advance=n, rate=rate, figures=_figures(figures) or task.fields["figures"])
+
+    def phase_end(self) -> None:
+        if self._task is not None:
+            self._progress.stop_task(self._progress.tasks[self._task].id)
+        self._task = None
+
+    def note(self, text: str) -> None:
+        self._progress.console.print(printable(text), markup=False)
+
+
+class QuietObserver:
+    """One line when a phase ends, and one a minute while it lasts."""
+
+    every_seconds = 60.0
+
+    def __enter__(self) -> QuietObserver:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        pass
+
+    def phase_start(self, name: str, total: int) -> None:
+        self._name, self._total, self._done, self._figures = name, total, 0, ""
+        self._began = self._told = time.monotonic()
+
+    def advance(self, n: int = 1, **figures: float) -> None:
+        self._done += n
+        self._figures = _figures(figures) or self._figures
+        now = time.monotonic()
+        if now - self._told >= self.every_seconds:
+            self._told = now
+            spent = now - self._began
+            left = spent / self._done * max(self._total - self._done, 0) if self._done else 0.0
+            self.note(f"{self._name}: {self._done}/{self._total} in {spent:.0f} s, about {left:.0f} s left  {self._figures}".rstrip())
+
+    def phase_end(self) -> None:
+        self.note(f"{self._name}: {self._done}/{self._total} in {time.monotonic() - self._began:.1f} s  {self._figures}".rstrip())
+
+    def note(self, text: str) -> None:
+        print(printable(text), file=sys.stderr, flush=True)
+
+
+class SilentObserver(QuietObserver):
+    """Says nothing but notes."""
+
+    every_seconds = float("inf")
+
+    def phase_end(self) -> None:
+        pass
+
+
+def observer(quiet: bool) -> LiveObserver | QuietObserver:
+    """The observer that suits whoever is watching."""
+    if quiet:
+        return SilentObserver()
+    return LiveObserver() if sys.stderr.isatty() else QuietObserver()
+
+
+def _figures(figures: dict[str, float]) -> str:
+    return "  ".join(f"{name.replace('_', ' ')} {value:.4g}" for name, value in figures.items())
