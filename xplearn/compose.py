@@ -42,6 +42,7 @@ def compose(source: str | Mapping[str, Any] | None, overrides: Sequence[Override
     for path, value in layers:
         if path != ["preset"]:
             _set(merged, path, value)
+            merged = _normal(merged)
     return _normal(merged)
 
 
@@ -149,8 +150,6 @@ def _descend(node: Any, key: str, path: str) -> Any:
         child = node[key] = {"name": child}
     elif child is None:
         child = node[key] = {}
-    elif isinstance(child, list) and key in LISTS:
-        child = node[key] = list(child)
     if not isinstance(child, dict | list):
         raise ConfigError(path, f"is {child!r}, so it has no parts of its own")
     return child

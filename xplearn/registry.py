@@ -107,10 +107,17 @@ class Registry:
         entry = self._entries.get((slot, name))
         if entry is not None:
             return entry
-        cause = self.failures.get(name.partition(".")[0])
+        plugin = name.partition(".")[0]
+        cause = self.failures.get(plugin)
         if cause is not None:
-            raise PluginError(name.partition(".")[0], f"failed to load ({cause!r}); see: xplearn plugins") from cause
-        raise UnknownComponentError(slot, name, [entry.name for entry in self.entries(slot)])
+            raise PluginError(plugin, f"failed to load ({cause!r}); see: xplearn plugins") from cause
+        known = [entry.name for entry in self.entries(slot)]
+        if "." in name and plugin not in self._plugins() and nearest(plugin, self._plugins()) is None:
+            raise PluginError(plugin, f"is not installed, so there is no {slot} '{name}': pip install xplearn-{plugin}")
+        raise UnknownComponentError(slot, name, known)
+
+    def _plugins(self) -> set[str]:
+        return {entry.plugin for entry in self.entries()}
 
     def make(self, slot: Slot, name: str, /, **fields: Any) -> Component:
         """Build one part from its fields, checked as in a configuration file."""

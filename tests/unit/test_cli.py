@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from xplearn.cli import main
+from xplearn.cli.terminal import printable
+
+TOY = ["stream=[{env: core.errands, tasks: {limit: 2}}]", "policy=core.random", "sampling.choices=admissible", "evaluate.tasks.limit=2"]
+
+
+def python(*args: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, *args], capture_output=True, text=True, check=False, env={**os.environ, "COLUMNS": "100"})
+
+
+def test_importing_the_library_or_asking_for_help_never_imports_torch():
+    code = (
+        "import sys, xplearn, xplearn.cli\ntry: xplearn.cli.main(['--help'])\nexcept SystemExit: pass\n"
+        "heavy = {'torch', 'transformers', 'omegaconf', 'numpy', 'faiss'} & set(sys.modules)\nassert not heavy, heavy"
+    )
+    done = python("-c", code)
+    assert done.returncode == 0, done.stderr
+
+
+def test_every_command_has_help_with_examples(capsys):
+    for command in ("run", "check", "show", "plugins", "play", "models"):
+        with pytest.raises(SystemExit) as stop:
+            main([command, "--help"])
+        assert stop.value.code == 0
+        assert f"xplearn {command}" in capsys.readouterr().out
+
+
+def test_a_users_error_is_one_line_and_status_2(capsys):
+    assert main(["run", *TOY, "run.sed=1"]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("ConfigError: run.sed: unknown key; did you mean 'seed'?")
+    assert captured.err.count("\n") == 1
+
+
+def test_the_last_line_printed_is_the_run_folder(capsys, tmp_path):
+    assert main(["run", "--quiet", *TOY, f"run.dir={tmp_path}"]) == 0
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert os.path.isfile(os.path.join(last, "run.json"))
+    assert main(["show", last]) == 0
+    assert "Base" in capsys.readouterr().out
+
+
+def test_check_prints_the_parts_and_refuses_an_unsound_mix(capsys):
+    assert main(["check", *TOY]) == 0
+    assert "sound" in capsys.readouterr().out
+    assert main(["check", *TOY, "selector=core.nearest"]) == 2
+    error = capsys.readouterr().err
+    assert "requires 'store.space:key'" in error
+    assert "core.record" in error
+
+
+def test_plugins_lists_every_part_of_the_core(capsys):
+    assert main(["plugins"]) == 0
+    listed = capsys.readouterr().out
+    assert all(name in listed for name in ("core.nearest", "core.hf", "core.sqlite", "backbone.smollm2"))
+
+
+def test_play_watches_the_expert_and_takes_lines(capsys, monkeypatch):
+    assert main(["play", "core.errands", "--oracle"]) == 0
+    assert "score 100 of 100" in capsys.readouterr().out
+    monkeypatch.setattr("sys.stdin", __import__("io").StringIO(":actions\ndance\n:quit\n"))
+    assert main(["play", "core.errands"]) == 0
+    assert "[score 0 of 100]" in capsys.readouterr().out
+
+
+def test_play_suggests_a_task_on_a_typo(capsys):
+    assert main(["play", "core.errands", "--task", "no-such-task"]) == 2
+    assert "no such task" in capsys.readouterr().err
+
+
+def test_nothing_from_outside_controls_the_screen():
+    assert printable("a\x1b[31mb\rc\nd\u202ee\ud800") == "a�[31mb�c\nd�e�"

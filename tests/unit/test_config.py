@@ -1,0 +1,163 @@
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import pytest
+
+import xplearn
+from xplearn.compose import compose, merge
+from xplearn.config import build, load_experiment
+from xplearn.errors import ConfigError, UnknownComponentError
+from xplearn.interfaces import Selector
+from xplearn.plugins import installed
+from xplearn.registry import Registry
+
+REGISTRY = installed().registry
+TOY = ["stream=[{env: core.errands}]", "policy=core.random", "sampling.choices=admissible"]
+
+
+@dataclass(kw_only=True)
+class Inner:
+    rank: int = 16
+    alpha: int = 32
+
+    def __post_init__(self) -> None:
+        if self.rank < 1:
+            raise ConfigError("rank", f"is {self.rank}; want at least 1")
+
+
+@dataclass(kw_only=True)
+class Part(Selector):
+    need: str
+    k: int = 1
+    mode: Literal["a", "b"] = "a"
+    path: str = ""
+    lora: Inner | None = None
+    preset: Inner = field(default_factory=lambda: Inner(rank=4))
+
+    def select(self, queries, store):
+        return []
+
+
+def test_fields_are_converted_to_their_annotated_types():
+    part = build(Part, {"need": "x", "k": "3", "lora": {"rank": 8}}, path="selector")
+    assert (part.k, part.lora) == (3, Inner(rank=8))
+
+
+def test_a_nested_block_is_laid_on_its_default():
+    part = build(Part, {"need": "x", "preset": {"alpha": 1}}, path="selector")
+    assert part.preset == Inner(rank=4, alpha=1)
+
+
+def test_paths_are_accepted_as_strings():
+    assert build(Part, {"need": "x", "path": Path("a/b")}, path="s").path == "a/b"
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"need": "x", "kk": 1}, "selector.kk: unknown key; did you mean 'k'? (known: need, k, mode, path, lora, preset)"),
+        ({"need": "x", "k": "many"}, "selector.k: Value 'many' of type 'str' could not be converted to Integer"),
+        ({"need": "x", "mode": "c"}, "selector.mode: Invalid value 'c', expected one of ['a', 'b']"),
+        ({"need": "x", "lora": {"rnk": 1}}, "selector.lora.rnk: unknown key; did you mean 'rank'? (known: rank, alpha)"),
+        ({"need": "x", "lora": {"rank": 0}}, "selector.lora.rank: is 0; want at least 1"),
+        ({"need": "x", "lora": 3}, "selector.lora: want a mapping, not 3"),
+        ({}, "selector.need: is required (str)"),
+    ],
+)
+def test_what_is_wrong_is_one_line_with_its_path(fields, message):
+    with pytest.raises(ConfigError) as error:
+        build(Part, fields, path="selector")
+    assert str(error.value) == message
+
+
+def test_later_layers_win_key_by_key():
+    assert merge({"a": {"x": 1, "y": 2}, "b": [1]}, {"a": {"y": 3}, "b": [2]}) == {"a": {"x": 1, "y": 3}, "b": [2]}
+
+
+def test_naming_another_part_drops_the_fields_of_the_old_one():
+    base = {"selector": {"name": "core.nearest", "k": 3}}
+    assert merge(base, {"selector": "core.none"}) == {"selector": {"name": "core.none"}}
+    assert merge(base, {"selector": {"name": "core.nearest", "k": 5}}) == {"selector": {"name": "core.nearest", "k": 5}}
+    assert compose(None, ["selector=core.nearest", "selector.k=2", "selector.name=core.bm25"], REGISTRY) == {"selector": {"name": "core.bm25"}}
+
+
+def test_overrides_reach_into_lists_and_bare_names():
+    composed = compose(None, ["learner=core.clone", "learner.0.lr=1e-4", "stream=[{env: core.errands}]", "stream.0.env.count=3"], REGISTRY)
+    assert composed == {"learner": [{"name": "core.clone", "lr": 1e-4}], "stream": [{"env": {"name": "core.errands", "count": 3}}]}
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        (["run.seed"], "'run.seed' is not an override; want key.path=value, e.g. run.seed=1"),
+        (["learner=[core.clone]", "learner.3.lr=1"], "learner.3: want a number from 0 to 0"),
+        (["run=3", "run.seed=1"], "run: is 3, so it has no parts of its own"),
+        (["preset=nothing.like.it"], "preset: no preset is called 'nothing.like.it'"),
+    ],
+)
+def test_a_bad_override_says_what_it_wants(overrides, message):
+    with pytest.raises(ConfigError, match=r".") as error:
+        compose(None, overrides, REGISTRY)
+    assert str(error.value).startswith(message)
+
+
+def test_a_file_is_laid_on_the_presets_it_names(tmp_path):
+    file = tmp_path / "mine.yaml"
+    file.write_text("preset: backbone.smollm2\nstream: [{env: core.errands}]\npolicy: {context: 512}\n")
+    composed = compose(str(file), [], REGISTRY)
+    assert composed["policy"]["name"] == "core.hf"
+    assert composed["policy"]["context"] == 512
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("a: 1\nb: [1,\n", "line 3: not YAML"), ("- 1", "want a mapping"), ("a: 1\na: 2", "not YAML")],
+)
+def test_a_file_that_is_no_mapping_is_refused(tmp_path, text, message):
+    file = tmp_path / "mine.yaml"
+    file.write_text(text)
+    with pytest.raises(ConfigError) as error:
+        compose(str(file), [], REGISTRY)
+    assert message in str(error.value)
+
+
+def test_a_missing_file_and_an_unknown_preset_are_told_apart():
+    with pytest.raises(ConfigError, match=r"nope\.yaml: no such file"):
+        compose("nope.yaml", [], REGISTRY)
+    with pytest.raises(ConfigError, match="neither a file nor a preset; did you mean 'backbone.smollm2'"):
+        compose("backbone.smolm2", [], REGISTRY)
+
+
+def test_a_whole_experiment_is_checked_with_full_paths():
+    experiment, _ = load_experiment(None, [*TOY, "evaluate.tasks.limit=3"], REGISTRY)
+    assert experiment.evaluate.tasks.split == "test"
+    assert experiment.stream[0].env.name == "core.errands"
+    for override, path in [
+        ("stream.0.tasks.limt=1", "stream.0.tasks.limt: unknown key; did you mean 'limit'?"),
+        ("stream.0.rounds=0", "stream.0.rounds: is 0; want at least 1"),
+        ("run.seed=x", "run.seed: Value 'x'"),
+        ("evaluate.sampling.top_p=2", "evaluate.sampling.top_p: is 2.0; want a number in (0, 1]"),
+        ("run.name=../up", "run.name: '../up' cannot name a folder"),
+    ]:
+        with pytest.raises(ConfigError) as error:
+            load_experiment(None, [*TOY, override], REGISTRY)
+        assert str(error.value).startswith(path)
+
+
+def test_an_unknown_part_suggests_the_nearest():
+    with pytest.raises(UnknownComponentError, match=r"no selector is called 'core.neerest'; did you mean 'core.nearest'\?"):
+        load_experiment(None, [*TOY, "selector=core.neerest"], REGISTRY)
+
+
+def test_make_builds_one_part_from_keywords():
+    assert xplearn.make("selector", "core.random", k=2).k == 2
+    with pytest.raises(ConfigError, match=r"core\.random\.kk: unknown key"):
+        xplearn.make("selector", "core.random", kk=2)
+
+
+def test_an_empty_registry_knows_nothing():
+    with pytest.raises(UnknownComponentError, match=r"\(known: none\)"):
+        Registry().get("selector", "core.none")
