@@ -1,0 +1,1 @@
+"""From trajectories to figures: scores, cost, intervals and paired differences."""

@@ -1,0 +1,124 @@
+"""The rows of a run's table: each evaluation point, domain and arm, with intervals and paired differences."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from xplearn.metrics.bootstrap import Bootstrap, Interval
+from xplearn.metrics.paired import paired_difference, scores_by_pairing, task_means
+from xplearn.metrics.scores import evaluated
+from xplearn.types import Arm, EpisodeResult
+
+POOLED = "all"
+"""Domain of the rows that pool every domain."""
+
+Group = tuple[int, str, Arm]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One line of the table."""
+
+    label: str
+    """``Base``, ``Base+Harness``, ``Model-only``, ``Model+Harness``, or the stage."""
+    point: int
+    """0 before any learning, k after the k-th stage."""
+    domain: str
+    arm: Arm
+    n: int
+    """Episodes."""
+    errors: int
+    """Episodes that could not be played to their end; they score 0."""
+    score: Interval
+    """0 to 100, mean over tasks."""
+    success: float
+    """Percent of episodes."""
+    tokens_in: float
+    """Prompt tokens per episode."""
+    tokens_out: float
+    """Written tokens per episode."""
+    seconds: float
+    """Per episode."""
+    versus_base: Interval | None
+    """Score minus Base's on the same (task, replica)."""
+    versus_plain: Interval | None
+    """Experience arm minus plain arm at the same point on the same (task, replica)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """What a run found."""
+
+    rows: tuple[Row, ...]
+    confidence: float
+
+
+def build_table(results: Iterable[EpisodeResult], *, points: int, learned: bool, bootstrap: Bootstrap) -> Table:
+    """The table of a run, finished or not.
+
+    Args:
+        results: its episodes in any order; those outside evaluation are left out.
+        points: stages of the stream, warm-up aside: the last one's rows are the final model's.
+        learned: whether any learner changed the agent between the points.
+        bootstrap: how the intervals are drawn.
+    """
+    groups = _grouped(results)
+    order = sorted(groups, key=lambda group: (group[0], group[1] == POOLED, group[1], group[2] == "experience"))
+    return Table(
+        rows=tuple(_row(group, groups, _label(group[0], group[2], points, learned), bootstrap) for group in order),
+        confidence=bootstrap.confidence,
+    )
+
+
+def _row(group: Group, groups: Mapping[Group, Sequence[EpisodeResult]], label: str, bootstrap: Bootstrap) -> Row:
+    point, domain, arm = group
+    members = groups[group]
+    base: Group = (0, domain, "plain")
+    plain: Group = (point, domain, "plain")
+    return Row(
+        label=label,
+        point=point,
+        domain=domain,
+        arm=arm,
+        n=len(members),
+        errors=sum(result.error is not None for result in members),
+        score=bootstrap.mean(task_means(scores_by_pairing(members))).scaled(100.0),
+        success=_mean(100.0 * result.success for result in members),
+        tokens_in=_mean(result.tokens_in for result in members),
+        tokens_out=_mean(result.tokens_out for result in members),
+        seconds=_mean(result.seconds for result in members),
+        versus_base=_difference(members, groups.get(base, ()), bootstrap) if group != base else None,
+        versus_plain=_difference(members, groups.get(plain, ()), bootstrap) if group != plain else None,
+    )
+
+
+def _grouped(results: Iterable[EpisodeResult]) -> dict[Group, list[EpisodeResult]]:
+    groups: dict[Group, list[EpisodeResult]] = defaultdict(list)
+    for result in results:
+        place = evaluated(result.phase)
+        if place is not None:
+            groups[place[0], place[1], result.arm].append(result)
+    if len({domain for _, domain, _ in groups}) > 1:
+        for (point, _, arm), members in list(groups.items()):
+            groups[point, POOLED, arm].extend(members)
+    return dict(groups)
+
+
+def _label(point: int, arm: Arm, points: int, learned: bool) -> str:
+    if point == 0:
+        return "Base+Harness" if arm == "experience" else "Base"
+    if learned and point == points:
+        return "Model+Harness" if arm == "experience" else "Model-only"
+    return f"stage {point}" + ("+Harness" if arm == "experience" else "")
+
+
+def _difference(ours: Sequence[EpisodeResult], theirs: Sequence[EpisodeResult], bootstrap: Bootstrap) -> Interval | None:
+    found = paired_difference(ours, theirs, bootstrap)
+    return None if found is None else found.scaled(100.0)
+
+
+def _mean(values: Iterable[float]) -> float:
+    found = list(values)
+    return sum(found) / len(found)

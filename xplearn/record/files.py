@@ -1,0 +1,68 @@
+"""Writing files so that a kill at any moment leaves the old one or the new one."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """A file that takes the place of ``path`` when the block ends, and not at all when it raises."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.tmp")
+    try:
+        with temporary.open("wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+        sync_folder(path.parent)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+@contextlib.contextmanager
+def new_folder(path: Path) -> Iterator[Path]:
+    """A folder that appears under its name, complete and on disk, when the block ends."""
+    temporary = path.with_name(f".{path.name}.tmp")
+    shutil.rmtree(temporary, ignore_errors=True)
+    temporary.mkdir(parents=True)
+    yield temporary
+    for file in temporary.rglob("*"):
+        if file.is_file():
+            _sync(file)
+    shutil.rmtree(path, ignore_errors=True)
+    temporary.rename(path)
+    sync_folder(path.parent)
+
+
+def link_tree(source: Path, target: Path) -> None:
+    """The same files under another name, sharing their blocks where the file system can."""
+    shutil.copytree(source, target, copy_function=_link)
+
+
+def sync_folder(path: Path) -> None:
+    """Make names in a folder durable."""
+    _sync(path)
+
+
+def _link(source: str, target: str) -> str:
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
+    return target
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,110 @@
+"""``run.json``: the versioned header of a run, apart from its episodes."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from xplearn.errors import RecordError
+from xplearn.record.files import replacing
+from xplearn.types import Task
+
+FORMAT = 1
+"""Grows with every change that an older xplearn could not read."""
+
+Status = Literal["running", "finished", "interrupted", "failed"]
+
+
+@dataclass(kw_only=True)
+class Header:
+    """Everything about a run but its episodes."""
+
+    format: int = FORMAT
+    status: Status = "running"
+    """``running`` in a folder that no process holds means that it was killed."""
+    error: str | None = None
+    """Why it failed."""
+    started: str = ""
+    """UTC, ISO 8601."""
+    config: dict[str, Any] = field(default_factory=dict)
+    """As the user gave it."""
+    resolved: dict[str, Any] = field(default_factory=dict)
+    """With every default filled in."""
+    parts: dict[str, Any] = field(default_factory=dict)
+    """Name and every field of each part, by its path in the configuration."""
+    packages: dict[str, str] = field(default_factory=dict)
+    """Versions of Python and of the packages that can change a result."""
+    plugins: dict[str, str] = field(default_factory=dict)
+    """Distribution and version by plugin."""
+    git: dict[str, Any] | None = None
+    """Commit, and whether the checkout had changes; None outside a checkout."""
+    environments: dict[str, str] = field(default_factory=dict)
+    """``Environment.version`` by domain."""
+    panels: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Size and hash of the evaluated tasks by domain."""
+    bank: dict[str, str] = field(default_factory=dict)
+    """Digest of the bank by evaluation point."""
+    encoder: str = ""
+    """``Encoder.id``."""
+    seed: int = 0
+    tokens: dict[str, int] = field(default_factory=dict)
+    """Read (``in``) and written (``out``) over all episodes."""
+    seconds: float = 0.0
+    """Over all episodes."""
+    results: list[dict[str, Any]] = field(default_factory=list)
+    """Rows of the table, once finished."""
+
+    def write(self, path: Path) -> None:
+        """Replace the file, atomically."""
+        with replacing(path) as file:
+            file.write((json.dumps(dataclasses.asdict(self), indent=1, default=str) + "\n").encode())
+
+
+def read_header(path: Path) -> Header:
+    """The header in a file.
+
+    Raises:
+        RecordError: there is none, it is damaged, or a newer xplearn wrote it.
+    """
+    try:
+        raw = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise RecordError(path.parent, "not a run folder: it has no run.json") from None
+    except (OSError, ValueError) as error:
+        raise RecordError(path, f"damaged ({error}); remove the run folder and start anew") from None
+    if not isinstance(raw, dict) or not isinstance(raw.get("format"), int):
+        raise RecordError(path, "damaged (it has no format number); remove the run folder and start anew")
+    if raw["format"] > FORMAT:
+        raise RecordError(
+            path, f"written by a newer xplearn (format {raw['format']}, this one reads up to {FORMAT}): pip install -U xplearn"
+        )
+    known = {item.name for item in dataclasses.fields(Header)}
+    if raw.keys() - known:
+        raise RecordError(path, f"damaged (unknown keys {sorted(raw.keys() - known)}); remove the run folder and start anew")
+    return Header(**raw)
+
+
+def panel(tasks: Iterable[Task]) -> dict[str, Any]:
+    """Size and hash of a list of tasks."""
+    ids = [(task.env, task.split, task.id) for task in tasks]
+    return {"tasks": len(ids), "hash": hashlib.sha256(json.dumps(ids).encode()).hexdigest()[:16]}
+
+
+def require_comparable(path: object, recorded: Mapping[str, Any], current: Mapping[str, Any], what: str) -> None:
+    """Refuse to mix figures of different environment versions or panels.
+
+    Raises:
+        RecordError: a domain that both name differs; both sides are in the message.
+    """
+    for domain in sorted(recorded.keys() & current.keys()):
+        if recorded[domain] != current[domain]:
+            raise RecordError(
+                path,
+                f"its {what} of '{domain}' is {recorded[domain]}, now it is {current[domain]}: figures of the two must not stand in one"
+                " table. Start anew with another run.name",
+            )

@@ -1,0 +1,139 @@
+"""Arrays and tensors inside records and checkpoints. No pickle: safetensors, npy and base64 of plain numbers.
+
+torch is imported only where a tensor is at hand, or was when the record was written.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from xplearn.component import State
+from xplearn.errors import RecordError
+from xplearn.record.files import replacing
+
+_ARRAY = "$array"
+_TENSOR = "$tensor"
+_ITEMS = "$items"
+_TREE = "tree"
+
+
+def is_tensor(value: object) -> bool:
+    """Whether this is a torch tensor, without importing torch."""
+    return type(value).__module__.partition(".")[0] == "torch" and hasattr(value, "detach")
+
+
+def dump_array(value: Any) -> dict[str, Any]:
+    """An array or tensor as JSON: floating-point tensors as float32, which holds bf16 and fp16 exactly."""
+    tensor = is_tensor(value)
+    array = value.detach().float().cpu().numpy() if tensor else np.asarray(value)
+    data = base64.b64encode(np.ascontiguousarray(array).tobytes()).decode("ascii")
+    return {"kind": "torch" if tensor else "numpy", "dtype": array.dtype.str, "shape": list(array.shape), "data": data}
+
+
+def load_array(raw: Mapping[str, Any]) -> Any:
+    """What ``dump_array`` wrote."""
+    array = np.frombuffer(base64.b64decode(raw["data"]), dtype=raw["dtype"]).reshape(raw["shape"]).copy()
+    if raw["kind"] == "numpy":
+        return array
+    import torch
+
+    return torch.from_numpy(array)
+
+
+def save_state(path: Path, state: State) -> None:
+    """Write a state atomically as one file: ``<path>.safetensors`` with tensors, ``<path>.npz`` with arrays only, else ``<path>.json``.
+
+    Args:
+        path: without suffix.
+        state: nested mappings and lists of tensors, arrays and JSON values.
+    """
+    arrays: dict[str, Any] = {}
+    tree = json.dumps(_split(state, arrays))
+    if any(map(is_tensor, arrays.values())):
+        _save_tensors(path.with_name(path.name + ".safetensors"), arrays, tree)
+    elif arrays:
+        with replacing(path.with_name(path.name + ".npz")) as file:
+            np.savez(file, allow_pickle=False, **arrays, **{_TREE: np.array(tree)})
+    else:
+        with replacing(path.with_name(path.name + ".json")) as file:
+            file.write(tree.encode())
+
+
+def load_state(path: Path) -> State | None:
+    """What ``save_state`` wrote, or None where it never did."""
+    for suffix, read in ((".safetensors", _read_tensors), (".npz", _read_arrays), (".json", _read_json)):
+        file = path.with_name(path.name + suffix)
+        if file.exists():
+            try:
+                tree, arrays = read(file)
+                return dict(_join(json.loads(tree), arrays))
+            except (ValueError, KeyError, OSError, EOFError) as error:
+                raise RecordError(file, f"damaged ({error}); remove the run folder and start anew") from error
+    return None
+
+
+def remove_state(path: Path) -> None:
+    """Delete what ``save_state`` wrote, if anything."""
+    for suffix in (".safetensors", ".npz", ".json"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+
+def _split(value: Any, arrays: dict[str, Any]) -> Any:
+    """The JSON tree of a state; arrays are moved to ``arrays`` and leave their name."""
+    if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
+        return {key: _split(item, arrays) for key, item in value.items()}
+    if isinstance(value, Mapping):
+        return {_ITEMS: [[key, _split(item, arrays)] for key, item in value.items()]}
+    if isinstance(value, list | tuple):
+        return [_split(item, arrays) for item in value]
+    if is_tensor(value) or isinstance(value, np.ndarray):
+        name = f"a{len(arrays)}"
+        arrays[name] = value
+        return {_TENSOR if is_tensor(value) else _ARRAY: name}
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _join(tree: Any, arrays: Mapping[str, Any]) -> Any:
+    if isinstance(tree, list):
+        return [_join(item, arrays) for item in tree]
+    if not isinstance(tree, dict):
+        return tree
+    if tree.keys() == {_ITEMS}:
+        return {key: _join(item, arrays) for key, item in tree[_ITEMS]}
+    if tree.keys() == {_TENSOR}:
+        return arrays[tree[_TENSOR]]
+    if tree.keys() == {_ARRAY}:
+        array = arrays[tree[_ARRAY]]
+        return array.numpy() if is_tensor(array) else array
+    return {key: _join(item, arrays) for key, item in tree.items()}
+
+
+def _save_tensors(path: Path, arrays: Mapping[str, Any], tree: str) -> None:
+    import torch
+    from safetensors.torch import save
+
+    tensors = {name: value if is_tensor(value) else torch.from_numpy(value) for name, value in arrays.items()}
+    with replacing(path) as file:
+        file.write(save({name: value.detach().cpu().contiguous().clone() for name, value in tensors.items()}, metadata={_TREE: tree}))
+
+
+def _read_tensors(path: Path) -> tuple[str, Mapping[str, Any]]:
+    from safetensors import safe_open
+
+    with safe_open(path, framework="pt") as file:
+        return file.metadata()[_TREE], {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
+
+
+def _read_arrays(path: Path) -> tuple[str, Mapping[str, Any]]:
+    with np.load(path, allow_pickle=False) as file:
+        return str(file[_TREE]), {name: file[name] for name in file.files if name != _TREE}
+
+
+def _read_json(path: Path) -> tuple[str, Mapping[str, Any]]:
+    return path.read_text(encoding="utf-8"), {}

@@ -1,0 +1,72 @@
+"""Appending to a run folder: each finished episode at once, so that a kill loses at most those in flight.
+
+A line is handed to the operating system when it is written (a killed process loses nothing) and forced to disk at checkpoints.
+A trajectory is written before its episode's line: the line in ``episodes.jsonl`` is what says that the episode is done.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from xplearn.record.files import replacing
+from xplearn.record.folder import RunFolder
+from xplearn.record.formats import as_json, dump_trajectory
+from xplearn.record.lines import mend, read_lines
+from xplearn.types import EpisodeResult, Trajectory
+
+_encode = json.JSONEncoder(separators=(",", ":")).encode
+
+
+class RunWriter:
+    """The open files of a run. Opening drops what a kill left half-written."""
+
+    def __init__(self, folder: RunFolder) -> None:
+        self._folder = folder
+        self._files: dict[Path, BinaryIO] = {}
+        for path in (folder.episodes, folder.metrics):
+            mend(path, lambda _: True, json.loads)
+        self._done = {line["id"]: line["phase"] for line in read_lines(folder.episodes, json.loads)}
+
+    def done(self, phase: str) -> frozenset[str]:
+        """Ids of the finished episodes of a phase."""
+        return frozenset(id for id, where in self._done.items() if where == phase)
+
+    def episode(self, trajectory: Trajectory, result: EpisodeResult) -> None:
+        """Record one finished episode."""
+        path = self._folder.trajectories(result.phase)
+        if path not in self._files:
+            mend(path, lambda line: line["id"] in self._done, json.loads)
+        self._append(path, dump_trajectory(trajectory))
+        self._append(self._folder.episodes, _encode(as_json(result)))
+        self._done[result.id] = result.phase
+
+    def trajectories(self, phase: str, batch: Iterable[Trajectory]) -> None:
+        """Record a whole phase that belongs to no episodes of its own, all or none."""
+        with replacing(self._folder.trajectories(phase)) as file:
+            file.writelines(dump_trajectory(trajectory).encode() + b"\n" for trajectory in batch)
+
+    def scalars(self, line: dict[str, Any]) -> None:
+        """Record the figures of one learner."""
+        self._append(self._folder.metrics, _encode(line))
+
+    def sync(self) -> None:
+        """Force everything written so far to disk."""
+        for file in self._files.values():
+            os.fsync(file.fileno())
+
+    def close(self) -> None:
+        """Close the files. May be called twice."""
+        for file in self._files.values():
+            file.close()
+        self._files.clear()
+
+    def _append(self, path: Path, line: str) -> None:
+        file = self._files.get(path)
+        if file is None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            file = self._files[path] = path.open("ab", buffering=0)
+        file.write(line.encode() + b"\n")
