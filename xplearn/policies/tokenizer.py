@@ -1,0 +1,59 @@
+"""A tokenizer of one's own: byte-level pairs learned from the run's text, with the ChatML turns of the real models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+END_OF_TEXT, TURN_START, TURN_END = SPECIAL_TOKENS = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
+"""Padding, and the marks of a turn. Their ids are 0, 1 and 2."""
+
+SMALLEST = 256 + len(SPECIAL_TOKENS)
+"""A vocabulary below this cannot spell every byte."""
+
+CHATML = (
+    "{% for message in messages %}{{'<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>' + '\\n'}}{% endfor %}"
+    "{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}"
+)
+"""Turns as SmolLM2 and Qwen write them, with no system message of their own."""
+
+
+def train_tokenizer(corpus: Iterable[str], vocabulary: int) -> Any:
+    """A ``PreTrainedTokenizerFast`` for chats that can spell any text. The same texts in any order give the same tokenizer.
+
+    Args:
+        corpus: texts; their words are counted.
+        vocabulary: most tokens it may have, at least ``SMALLEST``.
+    """
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+
+    core = Tokenizer(models.BPE())
+    core.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    core.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=vocabulary,
+        min_frequency=2,
+        show_progress=False,
+        special_tokens=list(SPECIAL_TOKENS),
+        initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
+    )
+    core.train_from_iterator(sorted(corpus), trainer=trainer)
+    return _chat_tokenizer(core)
+
+
+def load_tokenizer(folder: Path) -> Any:
+    """The tokenizer that ``save_pretrained`` wrote into ``folder``."""
+    from transformers import PreTrainedTokenizerFast
+
+    return PreTrainedTokenizerFast.from_pretrained(folder)
+
+
+def _chat_tokenizer(core: Any) -> Any:
+    from transformers import PreTrainedTokenizerFast
+
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=core, pad_token=END_OF_TEXT, bos_token=TURN_START, eos_token=TURN_END, clean_up_tokenization_spaces=False
+    )
+    tokenizer.chat_template = CHATML
+    return tokenizer
