@@ -25,6 +25,10 @@ class ExperienceStore(Component):
     A failed write leaves the store as it was.
     """
 
+    def open(self, path: str) -> None:
+        """Where to keep the bank if the configuration names no place: the run's own file. Called before ``setup``; a store that
+        needs no file, or was given one, ignores it."""
+
     @abstractmethod
     def add(self, experiences: Sequence[Experience], vectors: Mapping[str, Vectors] | None = None) -> None:
         """Append experiences, durably and all or none.
