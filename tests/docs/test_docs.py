@@ -1,0 +1,77 @@
+"""Every block of the documentation is run: YAML is composed and checked, Python executed, the reference compared."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+
+from xplearn.config import load_experiment
+from xplearn.experiment.build import check_experiment
+from xplearn.plugins import installed
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "plugins").glob("*/README.md"))]
+TORCH = importlib.util.find_spec("torch") is not None
+
+
+def blocks(language: str) -> list[object]:
+    pattern = re.compile(rf"^```{language}\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+    return [
+        pytest.param(text, id=f"{page.relative_to(ROOT)}:{number}")
+        for page in PAGES
+        for number, text in enumerate(pattern.findall(page.read_text(encoding="utf-8")))
+    ]
+
+
+def needs_torch(text: str) -> bool:
+    return any(word in text for word in ("core.hf", "core.clone", "core.tiny", "backbone.", "core.minilm", "core.policy", "import torch", "demo"))
+
+
+@pytest.mark.parametrize("text", blocks("yaml"))
+def test_a_yaml_block_is_a_sound_experiment(text, tmp_path):
+    if needs_torch(text) and not TORCH:
+        pytest.skip("this block names parts that need torch")
+    file = tmp_path / "block.yaml"
+    file.write_text(text)
+    experiment, _ = load_experiment(str(file), [], installed().registry)
+    assert check_experiment(experiment, installed()) == []
+
+
+@pytest.mark.parametrize("text", blocks("python"))
+def test_a_python_block_runs(text, tmp_path, monkeypatch, capsys):
+    if needs_torch(text) and not TORCH:
+        pytest.skip("this block needs torch")
+    monkeypatch.chdir(tmp_path)
+    exec(compile(text, "block", "exec"), {"__name__": "block"})
+
+
+def test_every_preset_is_a_sound_experiment_or_a_part_of_one():
+    if not TORCH:
+        pytest.skip("presets name parts that need torch")
+    registry = installed().registry
+    toy = ["stream=[{env: core.errands}]"]
+    assert registry.presets()
+    for name in registry.presets():
+        whole = "stream" in registry.preset_text(name)
+        experiment, _ = load_experiment(name, [] if whole else toy, registry)
+        assert check_experiment(experiment, installed()) == [], name
+
+
+def test_the_reference_is_what_the_registry_says():
+    if not TORCH:
+        pytest.skip("the reference lists parts that need torch")
+    path = ROOT / "docs" / "generate_reference.py"
+    spec = importlib.util.spec_from_file_location("generate_reference", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert module.TARGET.read_text(encoding="utf-8") == module.reference(), "run: python docs/generate_reference.py"
+
+
+def test_links_between_pages_lead_somewhere():
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
+            if not target.startswith("http"):
+                assert (page.parent / target).exists(), f"{page.relative_to(ROOT)} → {target}"
