@@ -54,10 +54,8 @@ def decode(line: str) -> Experience:
 
 
 def check_changes(changes: Mapping[str, Any], component: str) -> None:
-    """Raise ``ContractError`` unless every name is a field that ``update`` may change."""
+    """Raise ``ContractError`` unless every name is a field of an experience."""
     for name in changes:
-        if name == "id":
-            raise ContractError(component, "an experience keeps its id; remove it and add another instead")
         if name not in FIELDS:
             hint = nearest(name, FIELDS)
             raise ContractError(component, f"an experience has no field '{name}'" + (f"; did you mean '{hint}'?" if hint else ""))
