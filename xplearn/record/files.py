@@ -44,7 +44,7 @@ def new_folder(path: Path) -> Iterator[Path]:
 
 def link_tree(source: Path, target: Path) -> None:
     """The same files under another name, sharing their blocks where the file system can."""
-    shutil.copytree(source, target, copy_function=_link)
+    shutil.copytree(source, target, copy_function=link)
 
 
 def sync_folder(path: Path) -> None:
@@ -52,7 +52,8 @@ def sync_folder(path: Path) -> None:
     _sync(path)
 
 
-def _link(source: str, target: str) -> str:
+def link(source: str, target: str) -> str:
+    """The same file under another name, sharing its blocks where the file system can."""
     try:
         os.link(source, target)
     except OSError:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import hashlib
 import json
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -52,10 +54,23 @@ class RunFolder:
         self._lock = lock
 
     def release(self) -> None:
-        """Give the lock back. May be called twice."""
-        if self._lock is not None:
-            self._lock.close()
+        """Give the lock back. A folder in which no run ever began is removed. May be called twice."""
+        if self._lock is None:
+            return
+        if not self.header.exists():
+            self.clear()
+            (self.path / "lock").unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                self.path.rmdir()
+        self._lock.close()
         self._lock = None
+
+    def clear(self) -> None:
+        """Remove what a run writes, the lock aside."""
+        for folder in (self.checkpoints, self.bank, self.path / "trajectories", self.path / "study"):
+            shutil.rmtree(folder, ignore_errors=True)
+        for file in (self.header, self.episodes, self.metrics):
+            file.unlink(missing_ok=True)
 
 
 def folder_name(resolved: Mapping[str, Any]) -> str:

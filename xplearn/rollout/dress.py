@@ -1,5 +1,6 @@
-"""Dressing demonstrations: for each expert step the act-time selector and conditioner run as in a rollout, so learners see the same
-steps whoever acted.
+"""Dressing demonstrations: the expert's steps get the experience and tokens that acting would have had.
+
+The act-time selector and conditioner run for each step as in a rollout, so learners see the same steps whoever acted.
 """
 
 from __future__ import annotations

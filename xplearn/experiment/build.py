@@ -1,0 +1,171 @@
+"""Building the parts of an experiment, and saying before anything heavy is loaded whether they fit together."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from xplearn.agent import Agent
+from xplearn.capability import WHY, Capability, Part, Problem, check
+from xplearn.component import Component
+from xplearn.config import build, parts_of
+from xplearn.errors import PluginError, UnknownComponentError
+from xplearn.experiment.stream import merge_plans
+from xplearn.experiment.values import check_values
+from xplearn.interfaces import Conditioner, Encoder, ExperienceStore, Learner, Policy, RolloutPlan, Selector
+from xplearn.plugins import Plugins
+from xplearn.registry import Registry
+from xplearn.schema import EnvSpec, Experiment, SamplingConfig
+from xplearn.types import Sampling
+
+EMPTY_SELECTOR = "selector.none"
+"""Capability of a selector that never selects anything: the experience arm would be the plain one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """Every part of an experiment but the environments, built and not yet set up."""
+
+    experiment: Experiment
+    by_path: Mapping[str, tuple[str, str, Component]]
+    """``(slot, registered name, part)`` by path in the configuration, e.g. ``learner.0``."""
+
+    def one(self, path: str) -> Component:
+        """The part at a path."""
+        return self.by_path[path][2]
+
+    def learners(self, *keys: str) -> list[tuple[str, str, Learner]]:
+        """``(path, registered name, learner)`` of ``record``, of ``learner``, or of both, in order."""
+        wanted = keys or ("record", "learner")
+        return [(path, name, cast(Learner, part)) for path, (slot, name, part) in self.by_path.items() if slot in wanted]
+
+    @property
+    def curriculum(self) -> Selector:
+        """The selector that chooses what is studied."""
+        return cast(Selector, self.one("curriculum"))
+
+    @property
+    def plan(self) -> RolloutPlan:
+        """What the learners together want to learn from."""
+        return merge_plans([(name, part.plan()) for _, name, part in self.learners()])
+
+    @property
+    def has_experience_arm(self) -> bool:
+        """Whether acting with experience can differ from acting without."""
+        return EMPTY_SELECTOR not in self.one("selector").provides
+
+    @property
+    def lists_actions(self) -> bool:
+        """Whether observations must list the admissible actions: it can cost more than the step."""
+        asks = any("env.actions" in part.requires for _, _, part in self.by_path.values())
+        return asks or any(block.choices != "free" for block in (self.experiment.sampling, self.experiment.evaluate.sampling))
+
+    def agent(self, seed: int) -> Agent:
+        """The agent these parts make."""
+        return Agent(
+            policy=cast(Policy, self.one("policy")),
+            encoder=cast(Encoder, self.one("encoder")),
+            store=cast(ExperienceStore, self.one("store")),
+            selector=cast(Selector, self.one("selector")),
+            conditioner=cast(Conditioner, self.one("conditioner")),
+            seed=seed,
+        )
+
+    def describe(self) -> dict[str, Any]:
+        """Name and every field of each part, for the header."""
+        return {path: {"name": name, **_fields(part)} for path, (_, name, part) in self.by_path.items()}
+
+
+def build_parts(experiment: Experiment, registry: Registry) -> Parts:
+    """Build every part but the environments; constructors only.
+
+    Raises:
+        UnknownComponentError, PluginError, ConfigError: a part cannot be built; with its path.
+    """
+    found = {}
+    for path, slot, spec in parts_of(experiment):
+        cls = registry.get(slot, spec.name).load()
+        found[path] = (path.partition(".")[0], spec.name, build(cls, spec.fields, path=path))
+    return Parts(experiment=experiment, by_path=found)
+
+
+def check_experiment(experiment: Experiment, plugins: Plugins) -> list[Problem]:
+    """Every unmet requirement of an experiment; empty when it is sound.
+
+    An environment that only its own interpreter knows is checked when its pool is open.
+
+    Raises:
+        ConfigError: a value of the configuration itself is wrong.
+    """
+    check_values(experiment)
+    parts, registry = build_parts(experiment, plugins.registry), plugins.registry
+    problems = _check_selectors(parts, registry)
+    for stage in experiment.stream:
+        env = _environment(stage.env, registry)
+        if env is not None:
+            problems += check_mix(parts, stage.env.name, env, registry)
+    return list({(problem.slot, problem.name, problem.capability): problem for problem in problems}.values())
+
+
+def check_mix(parts: Parts, name: str, env: Part, registry: Registry) -> list[Problem]:
+    """The unmet requirements of the parts in one environment."""
+    mix: list[tuple[str, str, Part]] = [("environment", name, env)]
+    mix += parts.by_path.values()
+    return check([*mix, *_needs(parts)], registry.providing)
+
+
+def sampling(config: SamplingConfig) -> Sampling:
+    """The sampling that a block of the configuration asks for."""
+    return Sampling(max_new_tokens=config.max_new_tokens, temperature=config.temperature, top_p=config.top_p, choices=config.choices)
+
+
+@dataclass(frozen=True)
+class _Need:
+    """A requirement of the configuration itself."""
+
+    requires: frozenset[Capability]
+    provides: frozenset[Capability] = frozenset()
+
+
+def _needs(parts: Parts) -> Iterator[tuple[str, str, Part]]:
+    if parts.has_experience_arm:
+        yield "selector", parts.by_path["selector"][1], _Need(frozenset({"store.filled"}))
+    for key, block in (("sampling", parts.experiment.sampling), ("evaluate.sampling", parts.experiment.evaluate.sampling)):
+        if block.choices == "admissible":
+            yield key, "choices: admissible", _Need(frozenset({"env.actions"}))
+        elif block.choices == "rank":
+            yield key, "choices: rank", _Need(frozenset({"env.ranking"}))
+    plan = parts.plan
+    for path, name, learner in parts.learners():
+        wish = learner.plan()
+        if plan.source == "demonstration" and not wish.indifferent:
+            yield path.partition(".")[0], name, _Need(frozenset({"env.demos"}))
+        if wish.needs_logprobs:
+            yield path.partition(".")[0], name, _Need(frozenset({"policy.score"}))
+
+
+def _check_selectors(parts: Parts, registry: Registry) -> list[Problem]:
+    """The selector must be made for acting and the curriculum for study; one cannot stand in for the other."""
+    problems = []
+    for path, capability in (("selector", "selector.act"), ("curriculum", "selector.study")):
+        _, name, part = parts.by_path[path]
+        if capability not in part.provides:
+            fitting = {"selector": tuple(registry.providing(capability).get("selector", ()))}
+            problems.append(Problem(slot=path, name=name, capability=capability, why=WHY[capability], present=(name,), fitting=fitting))
+    return problems
+
+
+def _environment(spec: EnvSpec, registry: Registry) -> Component | None:
+    """The environment, constructed; None where only its own interpreter has it."""
+    try:
+        return build(registry.get("environment", spec.name).load(), spec.fields, path=spec.name)
+    except (UnknownComponentError, PluginError):
+        if spec.python:
+            return None
+        raise
+
+
+def _fields(part: Component) -> dict[str, Any]:
+    return dataclasses.asdict(part) if dataclasses.is_dataclass(part) and not isinstance(part, type) else {}

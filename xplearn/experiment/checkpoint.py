@@ -1,0 +1,141 @@
+"""Joint checkpoints: policy, bank and the parts' states together, after each thing that changes the agent.
+
+A run is a fixed sequence of changes (one per ``record`` and ``learner`` and round), numbered from 0, the state before the first. Folder
+``checkpoints/<number>`` holds the agent after that change; a resumed run restores the last and skips the changes up to it.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from xplearn.agent import Agent
+from xplearn.component import Component, State
+from xplearn.errors import RecordError
+from xplearn.experiment.observer import Observer
+from xplearn.interfaces import LocalPolicy
+from xplearn.record.files import link, link_tree, new_folder
+from xplearn.record.tensors import load_state, remove_state, save_state
+
+
+@dataclass(frozen=True, kw_only=True)
+class Position:
+    """Which change a checkpoint follows."""
+
+    number: int
+    change: str
+    """Its name, e.g. ``learner.0/1/0`` for the first learner in stage 1, round 0."""
+    policy_version: int
+    bank_version: int
+    keep: bool
+    """The end of a stage: kept for good."""
+
+
+class Checkpoints:
+    """The checkpoints of one run."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+        for stale in folder.glob(".*.tmp"):
+            shutil.rmtree(stale, ignore_errors=True)
+        numbers = sorted(int(path.name) for path in folder.iterdir() if path.name.isdigit())
+        self.last = self._read(numbers[-1]) if numbers else None
+
+    def save(self, agent: Agent, parts: Mapping[str, Component], *, number: int, change: str, keep: bool = False) -> None:
+        """Write a checkpoint; what did not change since the last one shares its blocks. Older ones that are not kept are dropped."""
+        position = Position(number=number, change=change, policy_version=agent.policy.version, bank_version=agent.store.version, keep=keep)
+        last = self.last
+        with new_folder(self._at(number)) as folder:
+            self._save_policy(agent, folder, last if last and last.policy_version == position.policy_version else None)
+            self._save_bank(agent, folder, last if last and last.bank_version == position.bank_version else None)
+            for path, part in parts.items():
+                state = part.state_dict()
+                if state:
+                    save_state(folder / "parts" / path, state)
+            (folder / "position.json").write_text(json.dumps(asdict(position)))
+        self.last = position
+        if last is not None and not last.keep and last.number != number:
+            shutil.rmtree(self._at(last.number), ignore_errors=True)
+
+    def restore_policy(self, agent: Agent) -> None:
+        """Give the policy its weights of the last checkpoint."""
+        if self.last is not None and isinstance(agent.policy, LocalPolicy):
+            agent.policy.load(self._at(self.last.number) / "policy")
+            agent.policy.version = self.last.policy_version
+
+    def restore(self, agent: Agent, parts: Mapping[str, Component]) -> None:
+        """Give agent and parts their state of the last checkpoint; without one, nothing."""
+        if self.last is None:
+            return
+        folder = self._at(self.last.number)
+        agent.store.restore(str(folder / "bank.snapshot"))
+        self.restore_policy(agent)
+        for path, part in parts.items():
+            state = load_state(folder / "parts" / path)
+            if state is not None:
+                part.load_state_dict(state)
+
+    def progress(self, change: str, observer: Observer) -> Progress:
+        """Where the ``learn`` call of this change keeps its progress."""
+        return Progress(self._folder / "progress" / change.replace("/", "-"), change, observer)
+
+    def _save_policy(self, agent: Agent, folder: Path, same: Position | None) -> None:
+        if not isinstance(agent.policy, LocalPolicy):
+            return
+        if same is not None:
+            link_tree(self._at(same.number) / "policy", folder / "policy")
+        else:
+            (folder / "policy").mkdir()
+            agent.policy.save(folder / "policy")
+
+    def _save_bank(self, agent: Agent, folder: Path, same: Position | None) -> None:
+        target = folder / "bank.snapshot"
+        if same is not None:
+            link(str(self._at(same.number) / "bank.snapshot"), str(target))
+        else:
+            agent.store.snapshot(str(target))
+
+    def _read(self, number: int) -> Position:
+        path = self._at(number) / "position.json"
+        try:
+            return Position(**json.loads(path.read_text()))
+        except (OSError, ValueError, TypeError) as error:
+            raise RecordError(path, f"damaged ({error}); remove the run folder and start anew") from None
+
+    def _at(self, number: int) -> Path:
+        return self._folder / f"{number:03d}"
+
+
+class Progress:
+    """Progress of one ``learn`` call, on disk and before the person watching."""
+
+    def __init__(self, path: Path, name: str, observer: Observer) -> None:
+        self._path, self._name, self._observer = path, name, observer
+        self._shown: int | None = None
+
+    def load(self) -> State | None:
+        return load_state(self._path)
+
+    def save(self, state: State) -> None:
+        save_state(self._path, state)
+
+    def report(self, done: int, total: int, **scalars: float) -> None:
+        if self._shown is None:
+            self._observer.phase_start(self._name, total)
+            self._shown = 0
+        self._observer.advance(done - self._shown, **scalars)
+        self._shown = done
+
+    def close(self) -> None:
+        """End the display."""
+        if self._shown is not None:
+            self._observer.phase_end()
+        self._shown = None
+
+    def remove(self) -> None:
+        """Drop the saved progress: the checkpoint after the call has taken its place."""
+        remove_state(self._path)

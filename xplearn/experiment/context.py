@@ -1,0 +1,71 @@
+"""What the functions that carry a run out share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from xplearn.agent import Agent
+from xplearn.component import Component
+from xplearn.experiment.build import Parts
+from xplearn.experiment.checkpoint import Checkpoints
+from xplearn.experiment.observer import Hooks, Observer
+from xplearn.experiment.pools import Pools
+from xplearn.experiment.stream import Domain
+from xplearn.interfaces import RolloutPlan
+from xplearn.record.folder import RunFolder
+from xplearn.record.formats import load_trajectory
+from xplearn.record.header import Header
+from xplearn.record.lines import read_lines
+from xplearn.record.writer import RunWriter
+from xplearn.schema import Experiment
+from xplearn.types import Task, Trajectory
+
+
+@dataclass(kw_only=True)
+class Context:
+    """One run under way."""
+
+    experiment: Experiment
+    parts: Parts
+    plan: RolloutPlan
+    agent: Agent
+    pools: Pools
+    folder: RunFolder
+    writer: RunWriter
+    header: Header
+    checkpoints: Checkpoints
+    observer: Observer
+    hooks: Hooks
+    panels: Mapping[str, tuple[Domain, Sequence[Task]]]
+    """Domain and evaluated tasks by name."""
+    changes: int = 0
+    """How many changes of the agent lie behind, made in this process or restored."""
+    evaluated_at: int | None = None
+    """``changes`` at the last evaluation."""
+    proved: bool = False
+    """Training has been seen to move parameters."""
+
+    @property
+    def components(self) -> Mapping[str, Component]:
+        """Every part by its path in the configuration."""
+        return {path: part for path, (_, _, part) in self.parts.by_path.items()}
+
+    def change(self, name: str, act: Callable[[], None], *, keep: bool = False) -> None:
+        """Change the agent and checkpoint it, unless the restored state holds the change already."""
+        self.changes += 1
+        last = self.checkpoints.last
+        if last is not None and self.changes <= last.number:
+            return
+        act()
+        self.checkpoint(name, keep=keep)
+
+    def checkpoint(self, name: str, *, keep: bool = False) -> None:
+        """Write the agent as it is now; everything recorded so far is forced to disk first."""
+        self.writer.sync()
+        self.checkpoints.save(self.agent, self.components, number=self.changes, change=name, keep=keep)
+        self.checkpoints.progress(name, self.observer).remove()
+
+    def recorded(self, phase: str) -> dict[str, Trajectory]:
+        """The recorded trajectories of a phase by id."""
+        return {found.id: found for found in read_lines(self.folder.trajectories(phase), load_trajectory)}

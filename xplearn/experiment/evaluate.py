@@ -1,0 +1,71 @@
+"""The evaluator: every domain, both arms, the bank frozen and proved unchanged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from xplearn.errors import ConfigError, ContractError
+from xplearn.experiment.build import sampling
+from xplearn.experiment.context import Context
+from xplearn.experiment.phases import play
+from xplearn.experiment.pools import Pools
+from xplearn.experiment.stream import ARMS, Domain, require_known, take
+from xplearn.metrics.scores import evaluation_phase
+from xplearn.rollout.collector import Assignment, assignments
+from xplearn.schema import Experiment
+from xplearn.types import Arm, Task
+
+SCOPE = ("eval",)
+"""Randomness does not know the evaluation point: the same episodes are compared before and after learning."""
+
+
+def panels(experiment: Experiment, wanted: Iterable[Domain], pools: Pools) -> tuple[dict[str, tuple[Domain, list[Task]]], dict[str, str]]:
+    """The evaluated tasks and the environment's version of each domain.
+
+    Raises:
+        ConfigError: an id or kind that no domain has, or not one task left.
+    """
+    which = experiment.evaluate.tasks
+    known: list[Task] = []
+    found, versions = {}, {}
+    for domain in wanted:
+        pool = pools.open(domain.env)
+        tasks = pool.tasks(which.split)
+        known += tasks
+        found[domain.name] = (domain, take(tasks, which))
+        versions[domain.name] = pool.version
+    require_known(known, which, "evaluate.tasks")
+    if not any(tasks for _, tasks in found.values()):
+        raise ConfigError("evaluate.tasks", f"leaves none of the {len(known)} tasks of split '{which.split}'; loosen skip or limit")
+    return found, versions
+
+
+def evaluate(run: Context, point: int) -> None:
+    """Evaluate the agent as it is, as point ``point``: what is recorded already is not played again.
+
+    Raises:
+        ContractError: the bank changed meanwhile.
+    """
+    run.evaluated_at = run.changes
+    if str(point) in run.header.bank:
+        return
+    before = run.agent.store.digest()
+    with run.agent.store.frozen():
+        for name, (domain, tasks) in run.panels.items():
+            play(run, run.pools.open(domain.env), _episodes(run, point, name, tasks), sampling(run.experiment.evaluate.sampling))
+    after = run.agent.store.digest()
+    if before != after:
+        raise ContractError("evaluation", f"the bank changed while it was frozen (digest {before} before, {after} after)")
+    run.writer.sync()
+    run.header.bank[str(point)] = after
+    run.header.write(run.folder.header)
+
+
+def arms(run: Context) -> list[Arm]:
+    """The arms worth playing, plain first: with a selector that never selects both would be the same."""
+    wanted = [arm for arm in ARMS if arm in run.experiment.evaluate.arms]
+    return wanted if run.parts.has_experience_arm else ["plain"]
+
+
+def _episodes(run: Context, point: int, domain: str, tasks: Sequence[Task]) -> list[Assignment]:
+    return assignments(tasks, arms(run), run.experiment.evaluate.replicas, phase=evaluation_phase(point, domain), scope=SCOPE)

@@ -1,0 +1,49 @@
+"""Who watches a run: a person's progress display, and the plugins' observing hooks. Neither can change anything."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from xplearn.plugins import Plugins
+
+
+class Observer(Protocol):
+    """Progress for a person."""
+
+    def phase_start(self, name: str, total: int) -> None:
+        """Work of ``total`` units begins; phases do not nest."""
+
+    def advance(self, n: int = 1, **figures: float) -> None:
+        """``n`` more units are done; ``figures`` are the latest."""
+
+    def phase_end(self) -> None:
+        """The phase ended, done or not."""
+
+    def note(self, text: str) -> None:
+        """One line worth reading."""
+
+
+class Silent:
+    """Watches nothing."""
+
+    def phase_start(self, name: str, total: int) -> None: ...
+    def advance(self, n: int = 1, **figures: float) -> None: ...
+    def phase_end(self) -> None: ...
+    def note(self, text: str) -> None: ...
+
+
+class Hooks:
+    """The plugins' observing hooks. What one raises is told once and changes nothing."""
+
+    def __init__(self, plugins: Plugins, observer: Observer) -> None:
+        self._hooks, self._observer = plugins.hooks, observer
+        self._failed: set[str] = set()
+
+    def __call__(self, name: str, **arguments: Any) -> None:
+        """Call every plugin's implementation of a hook."""
+        try:
+            getattr(self._hooks, name)(**arguments)
+        except Exception as error:
+            if name not in self._failed:
+                self._failed.add(name)
+                self._observer.note(f"a plugin's {name} failed and is not waited for: {error!r}")

@@ -1,0 +1,167 @@
+"""Opening a run: its folder, parts and agent, restored to where they were; and closing it, whatever happened."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import datetime
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from xplearn.errors import RecordError
+from xplearn.experiment.build import build_parts
+from xplearn.experiment.checkpoint import Checkpoints
+from xplearn.experiment.context import Context
+from xplearn.experiment.evaluate import panels
+from xplearn.experiment.observer import Hooks, Observer
+from xplearn.experiment.pools import Pools
+from xplearn.experiment.prepare import corpus
+from xplearn.experiment.stream import domains
+from xplearn.plugins import Plugins
+from xplearn.record.folder import RunFolder, folder_name
+from xplearn.record.header import Header, Status, panel, read_header, require_comparable
+from xplearn.record.provenance import git_state, package_versions
+from xplearn.record.reader import Run
+from xplearn.record.writer import RunWriter
+from xplearn.schema import Experiment
+
+
+def plain(experiment: Experiment) -> dict[str, Any]:
+    """The whole experiment as JSON values, defaults filled in."""
+    raw: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(experiment), default=str))
+    return raw
+
+
+def recorded_header(place: RunFolder, experiment: Experiment) -> Header | None:
+    """The header of a folder that holds this experiment, or None where nothing was recorded yet.
+
+    Raises:
+        RecordError: it is damaged, newer, or of another experiment.
+    """
+    if not place.header.exists():
+        return None
+    header = read_header(place.header)
+    if folder_name(header.resolved) != folder_name(plain(experiment)):
+        raise RecordError(place.path, "holds another experiment; take another folder, or leave it out")
+    return header
+
+
+@contextlib.contextmanager
+def open_run(experiment: Experiment, plugins: Plugins, given: dict[str, Any], place: RunFolder, observer: Observer) -> Iterator[Context]:
+    """A run ready to walk. When the block ends everything is closed and the header says how it ended.
+
+    A run that cannot even begin (data missing, folder in use, …) leaves nothing behind.
+
+    Raises:
+        RecordError: the folder is in use, damaged, or was recorded with another environment version or panel.
+    """
+    with contextlib.ExitStack() as stack:
+        place.acquire()
+        stack.callback(place.release)
+        parts = build_parts(experiment, plugins.registry)
+        pools = stack.enter_context(contextlib.closing(Pools(parts, plugins.registry)))
+        tasks, versions = panels(experiment, domains(experiment), pools)
+        header = _header(experiment, plugins, given, place)
+        _stamp(header, versions, {name: panel(chosen) for name, (_, chosen) in tasks.items()}, place)
+        header.parts = parts.describe()
+        run = Context(
+            experiment=experiment,
+            parts=parts,
+            plan=parts.plan,
+            agent=parts.agent(experiment.run.seed),
+            pools=pools,
+            folder=place,
+            writer=stack.enter_context(contextlib.closing(RunWriter(place))),
+            header=header,
+            checkpoints=Checkpoints(place.checkpoints),
+            observer=observer,
+            hooks=Hooks(plugins, observer),
+            panels=tasks,
+        )
+        stack.callback(_close, run)
+        _set_up(run)
+        run.hooks("xplearn_run_start", folder=str(place.path), config=header.resolved)
+        with _status(run):
+            yield run
+
+
+@contextlib.contextmanager
+def _status(run: Context) -> Iterator[None]:
+    """Keep the header's status true, whatever happens inside."""
+    run.header.status, run.header.error = "running", None
+    run.header.write(run.folder.header)
+    status: Status = "failed"
+    try:
+        yield
+        status = "finished"
+    except KeyboardInterrupt:
+        status = "interrupted"
+        raise
+    except BaseException as error:
+        run.header.error = str(error) or repr(error)
+        raise
+    finally:
+        run.header.status = status
+        run.header.write(run.folder.header)
+        run.hooks("xplearn_run_end", folder=str(run.folder.path), status=status)
+
+
+def _header(experiment: Experiment, plugins: Plugins, given: dict[str, Any], place: RunFolder) -> Header:
+    """The recorded header, or a new one for a folder without remains."""
+    recorded = recorded_header(place, experiment)
+    if recorded is not None:
+        return recorded
+    place.clear()
+    return Header(
+        started=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        config=given,
+        resolved=plain(experiment),
+        packages=package_versions(),
+        plugins=dict(plugins.versions),
+        git=git_state(Path.cwd()),
+        seed=experiment.run.seed,
+    )
+
+
+def _stamp(header: Header, versions: dict[str, str], figures: dict[str, dict[str, Any]], place: RunFolder) -> None:
+    require_comparable(place.path, header.environments, versions, "environment version")
+    require_comparable(place.path, header.panels, figures, "panel")
+    header.environments, header.panels = versions, figures
+
+
+def _set_up(run: Context) -> None:
+    """Set every part up and restore the last checkpoint, or write the first."""
+    agent, last = run.agent, run.checkpoints.last
+    agent.policy.setup(agent)
+    if agent.policy.needs_corpus:
+        if last is None:
+            agent.policy.prepare(corpus(run))
+        else:
+            run.checkpoints.restore_policy(agent)
+    agent.store.open(str(run.folder.bank / "bank.sqlite"))
+    for path, part in run.components.items():
+        if path != "policy":
+            part.setup(agent)
+    run.header.encoder = agent.encoder.id
+    if last is None:
+        run.checkpoint("start")
+    else:
+        run.checkpoints.restore(agent, run.components)
+    run.proved = agent.policy.version > 0
+
+
+def _close(run: Context) -> None:
+    for part in reversed(list(run.components.values())):
+        part.close()
+
+
+def finish(run: Context) -> None:
+    """Write what the run found into its header."""
+    run.writer.sync()
+    recorded = Run(run.folder, run.header)
+    results = list(recorded.episodes())
+    run.header.tokens = {"in": sum(result.tokens_in for result in results), "out": sum(result.tokens_out for result in results)}
+    run.header.seconds = sum(result.seconds for result in results)
+    run.header.results = [dataclasses.asdict(row) for row in recorded.table().rows]

@@ -1,0 +1,156 @@
+"""Phases: playing or showing a set of episodes, each recorded when it ends and skipped when it already was."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Iterator, Sequence
+from types import TracebackType
+
+from xplearn.errors import ConfigError, ContractError, EnvironmentDiedError
+from xplearn.experiment.build import sampling
+from xplearn.experiment.context import Context
+from xplearn.experiment.stream import Stage, require_known, take
+from xplearn.metrics.scores import episode_result, training_phase
+from xplearn.rollout.collector import Assignment, assignments, collect
+from xplearn.rollout.pool import EnvironmentPool
+from xplearn.types import Sampling, Task, Trajectory
+
+_HOPELESS = 8
+"""A phase whose first episodes all die is given up after this many."""
+
+
+class Recording:
+    """The open record of one phase. Episodes that died are held back until one has lived: if none does, the run ends instead."""
+
+    def __init__(self, run: Context, phase: str, total: int) -> None:
+        self._run, self._phase, self._total = run, phase, total
+        self._alive = bool(run.writer.done(phase))
+        self._dead: list[Trajectory] = []
+        self._scores: list[float] = []
+
+    def __enter__(self) -> Recording:
+        self._run.observer.phase_start(self._phase, self._total)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._run.observer.phase_end()
+        if error is None and self._dead:
+            self._give_up()
+
+    def add(self, trajectory: Trajectory) -> None:
+        """Record one episode.
+
+        Raises:
+            EnvironmentDiedError: nothing but dead episodes so far, and enough of them.
+        """
+        if trajectory.error is None:
+            self._alive = True
+        self._dead.append(trajectory)
+        if self._alive:
+            for waiting in self._dead:
+                self._record(waiting)
+            self._dead.clear()
+        elif len(self._dead) >= _HOPELESS:
+            self._give_up()
+
+    def _record(self, trajectory: Trajectory) -> None:
+        result = episode_result(trajectory, self._phase)
+        self._run.writer.episode(trajectory, result)
+        self._run.hooks("xplearn_episode_end", result=result)
+        self._scores.append(result.score)
+        self._run.observer.advance(1, score=100.0 * sum(self._scores) / len(self._scores))
+
+    def _give_up(self) -> None:
+        dead = self._dead[0]
+        raise EnvironmentDiedError(dead.task.env, f"every episode of {self._phase} died, the first one so: {dead.error}")
+
+
+def play(run: Context, pool: EnvironmentPool, episodes: Sequence[Assignment], how: Sampling) -> None:
+    """Play the episodes of one phase that are not recorded yet."""
+    if not episodes:
+        return
+    phase = episodes[0].phase
+    done = run.writer.done(phase)
+    missing = [episode for episode in episodes if episode.id not in done]
+    if missing:
+        with Recording(run, phase, len(missing)) as recording:
+            for trajectory in collect(run.agent, pool, missing, sampling=how, max_steps=run.experiment.run.max_steps):
+                recording.add(trajectory)
+
+
+def gather(run: Context, stage: Stage, round: int) -> list[Trajectory]:
+    """The trajectories one round learns from: rollouts with the bank so far, or the expert's bare demonstrations."""
+    pool = run.pools.open(stage.config.env)
+    phase = training_phase(stage.index, round)
+    tasks = training_tasks(run, stage)
+    scope = ("train", stage.index, round)
+    if run.plan.source == "demonstration":
+        episodes = assignments(tasks, ["plain"], 1, phase=phase, scope=scope)
+        _show(run, pool, episodes)
+    else:
+        episodes = assignments(tasks, run.plan.arms, run.plan.replicas, phase=phase, scope=scope)
+        play(run, pool, episodes, sampling(run.experiment.sampling))
+    recorded = run.recorded(phase)
+    batch = [recorded[episode.id] for episode in episodes]
+    if run.plan.needs_logprobs:
+        _require_logprobs(run, batch)
+    return batch
+
+
+def training_tasks(run: Context, stage: Stage) -> list[Task]:
+    """The tasks of a stage.
+
+    Raises:
+        ConfigError: an id or kind that no task has, or nothing left.
+    """
+    which, path = stage.config.tasks, f"stream.{stage.index}.tasks"
+    known = run.pools.tasks(stage.config.env, which.split)
+    require_known(known, which, path)
+    found = take(known, which)
+    if not found:
+        raise ConfigError(path, f"leaves none of the {len(known)} tasks of split '{which.split}'; loosen skip or limit")
+    return found
+
+
+def _show(run: Context, pool: EnvironmentPool, episodes: Sequence[Assignment]) -> None:
+    """Have the expert show what is not recorded yet."""
+    done = run.writer.done(episodes[0].phase)
+    missing = [episode for episode in episodes if episode.id not in done]
+    if missing:
+        with Recording(run, missing[0].phase, len(missing)) as recording:
+            for trajectory in _shown(run, pool, missing):
+                recording.add(trajectory)
+
+
+def _shown(run: Context, pool: EnvironmentPool, episodes: Sequence[Assignment]) -> Iterator[Trajectory]:
+    """The expert's trajectories; what died is asked for once more at the end."""
+    again = []
+    for episode, answer in _asked(run, pool, episodes):
+        if answer.error is None:
+            yield answer
+        else:
+            again.append(episode)
+    for _, answer in _asked(run, pool, again):
+        yield answer
+
+
+def _asked(run: Context, pool: EnvironmentPool, episodes: Sequence[Assignment]) -> Iterator[tuple[Assignment, Trajectory]]:
+    requests = [(episode.task, episode.seed(run.agent.seed)) for episode in episodes]
+    began = time.perf_counter()
+    for episode, (_, seed), answer in zip(episodes, requests, pool.demonstrate(requests) if requests else (), strict=True):
+        now = time.perf_counter()
+        yield episode, _named(episode, seed, answer, now - began)
+        began = now
+
+
+def _named(episode: Assignment, seed: int, answer: Trajectory | EnvironmentDiedError, seconds: float) -> Trajectory:
+    error = str(answer) if isinstance(answer, EnvironmentDiedError) else None
+    if isinstance(answer, EnvironmentDiedError):
+        answer = Trajectory(id="", task=episode.task, steps=(), arm="plain", group="", seed=seed, source="demonstration", error=error)
+    return dataclasses.replace(answer, id=episode.id, group=episode.group, arm=episode.arm, seed=seed, seconds=seconds)
+
+
+def _require_logprobs(run: Context, batch: Sequence[Trajectory]) -> None:
+    if any(step.completion.logprobs is None for trajectory in batch for step in trajectory.steps):
+        raise ContractError(type(run.agent.policy).__name__, "gave no log-probabilities, and a learner needs them")

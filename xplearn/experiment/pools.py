@@ -1,0 +1,58 @@
+"""The environments of a run, opened when they are needed, one kind at a time: a pool can hold gigabytes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xplearn.capability import Capability
+from xplearn.errors import IncompatibleError
+from xplearn.experiment.build import Parts, check_mix
+from xplearn.registry import Registry
+from xplearn.rollout.pool import EnvironmentPool, open_pool
+from xplearn.schema import EnvSpec
+from xplearn.types import Task
+
+
+@dataclass(frozen=True)
+class _Offer:
+    """What an open pool provides."""
+
+    provides: frozenset[Capability]
+    requires: frozenset[Capability] = frozenset()
+
+
+class Pools:
+    """The pool of whichever environment is played now."""
+
+    def __init__(self, parts: Parts, registry: Registry) -> None:
+        self._parts, self._registry = parts, registry
+        self._spec: EnvSpec | None = None
+        self._pool: EnvironmentPool | None = None
+
+    def open(self, spec: EnvSpec) -> EnvironmentPool:
+        """The pool of this environment; another one that is open is closed.
+
+        Raises:
+            IncompatibleError: the environment, now that it is known, does not offer what the parts require.
+        """
+        if self._pool is not None and spec == self._spec:
+            return self._pool
+        self.close()
+        run = self._parts.experiment.run
+        pool = open_pool(spec, slots=run.batch, workers=run.workers, step_seconds=run.step_seconds, listing=self._parts.lists_actions)
+        self._spec, self._pool = spec, pool
+        problems = check_mix(self._parts, spec.name, _Offer(pool.provides), self._registry)
+        if problems:
+            raise IncompatibleError(problems)
+        return pool
+
+    def tasks(self, spec: EnvSpec, split: str) -> Sequence[Task]:
+        """All tasks of a split."""
+        return self.open(spec).tasks(split)
+
+    def close(self) -> None:
+        """End every copy of the environment. May be called twice."""
+        if self._pool is not None:
+            self._pool.close()
+        self._pool = self._spec = None

@@ -1,0 +1,127 @@
+"""The stream: its stages, the domains they belong to, and which tasks are played."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TypeVar
+
+from xplearn.errors import ConfigError, nearest
+from xplearn.interfaces import RolloutPlan
+from xplearn.schema import EnvSpec, Experiment, StageConfig, TaskSlice
+from xplearn.types import Arm, Task
+
+T = TypeVar("T")
+
+ARMS: tuple[Arm, ...] = ("plain", "experience")
+"""In the order they are played."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stage:
+    """One stage, numbered."""
+
+    index: int
+    """0-based position in the stream, warm-up stages counted."""
+    point: int
+    """Evaluation point after it: 1 for the first stage, warm-up stages not counted; 0 for a warm-up stage."""
+    config: StageConfig
+
+
+@dataclass(frozen=True, kw_only=True)
+class Domain:
+    """One environment of the stream, evaluated at every point."""
+
+    name: str
+    """The environment's name; a second configuration of the same environment is ``<name>#2``."""
+    env: EnvSpec
+
+
+def stages(experiment: Experiment) -> list[Stage]:
+    """The stages of an experiment.
+
+    Raises:
+        ConfigError: there is nothing but warm-up.
+    """
+    found: list[Stage] = []
+    point = 0
+    for index, config in enumerate(experiment.stream):
+        point += not config.warmup
+        found.append(Stage(index=index, point=0 if config.warmup else point, config=config))
+    if not point:
+        raise ConfigError("stream", "has no stage besides warm-up; want at least one, e.g. [{env: core.errands}]")
+    return found
+
+
+def domains(experiment: Experiment) -> list[Domain]:
+    """The environments of the stages, warm-up aside, each once."""
+    found: dict[str, Domain] = {}
+    seen: defaultdict[str, int] = defaultdict(int)
+    for config in experiment.stream:
+        key = json.dumps(dataclasses.asdict(config.env), sort_keys=True, default=str)
+        if config.warmup or key in found:
+            continue
+        seen[config.env.name] += 1
+        suffix = f"#{seen[config.env.name]}" if seen[config.env.name] > 1 else ""
+        found[key] = Domain(name=config.env.name + suffix, env=config.env)
+    return list(found.values())
+
+
+def take(tasks: Sequence[Task], which: TaskSlice) -> list[Task]:
+    """The tasks of a slice: filters in the order of its fields, then the official order."""
+    found = [task for task in tasks if (not which.ids or task.id in which.ids) and (not which.kinds or task.kind in which.kinds)]
+    if which.skip or which.per_kind is not None:
+        kept = {task.id for group in _by_kind(found) for task in evenly(group[which.skip :], which.per_kind)}
+        found = [task for task in found if task.id in kept]
+    return evenly(found, which.limit)
+
+
+def evenly(items: Sequence[T], count: int | None) -> list[T]:
+    """At most ``count`` items, the first among them, spread evenly over the list."""
+    if count is None or count >= len(items):
+        return list(items)
+    return [items[index * len(items) // count] for index in range(count)]
+
+
+def require_known(tasks: Sequence[Task], which: TaskSlice, path: str) -> None:
+    """Refuse ids and kinds that no task has.
+
+    Raises:
+        ConfigError: with the nearest known one.
+    """
+    for field, wanted, known in (("ids", which.ids, [task.id for task in tasks]), ("kinds", which.kinds, [task.kind for task in tasks])):
+        for name in wanted:
+            if name not in known:
+                hint = nearest(name, dict.fromkeys(known))
+                raise ConfigError(f"{path}.{field}", f"no task has '{name}'" + (f"; did you mean '{hint}'?" if hint else ""))
+
+
+def merge_plans(plans: Sequence[tuple[str, RolloutPlan]]) -> RolloutPlan:
+    """What all learners together want to learn from: union of arms, largest replica count, any need.
+
+    Args:
+        plans: name and plan of each learner; none asks for rollouts with experience.
+
+    Raises:
+        ConfigError: some want rollouts and others demonstrations; both sides are named.
+    """
+    choosy = [(name, plan) for name, plan in plans if not plan.indifferent] or list(plans) or [("", RolloutPlan())]
+    wishes = {source: [name for name, plan in choosy if plan.source == source] for source in ("rollout", "demonstration")}
+    if all(wishes.values()):
+        sides = "; ".join(f"{', '.join(names)} want{'s' if len(names) == 1 else ''} {source}s" for source, names in wishes.items())
+        raise ConfigError("learner", f"{sides}: one round has one source; put them in two runs, or drop one")
+    return RolloutPlan(
+        arms=tuple(arm for arm in ARMS if any(arm in plan.arms for _, plan in choosy)),
+        replicas=max(plan.replicas for _, plan in choosy),
+        needs_logprobs=any(plan.needs_logprobs for _, plan in choosy),
+        source=choosy[0][1].source,
+    )
+
+
+def _by_kind(tasks: Sequence[Task]) -> list[list[Task]]:
+    ordered = sorted(tasks, key=lambda task: task.kind)
+    return [list(group) for _, group in groupby(ordered, key=lambda task: task.kind)]

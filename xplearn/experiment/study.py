@@ -1,0 +1,128 @@
+"""What a round is trained on: the curriculum's choice among its trajectories, and anchors of earlier stages.
+
+The choice is written down before training begins, so a run that goes on after a kill trains on the very same trajectories.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from xplearn.experiment.context import Context
+from xplearn.experiment.stream import Stage
+from xplearn.interfaces import ExperienceStore, Selector
+from xplearn.metrics.scores import training_phase
+from xplearn.record.files import replacing
+from xplearn.record.lines import read_lines
+from xplearn.rollout.dress import dress
+from xplearn.seeding import derive
+from xplearn.types import Query, Trajectory
+
+Anchor = tuple[int, int, str]
+"""(stage, round, id of the trajectory that experience was written from)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Study:
+    """The trajectories of one round's training."""
+
+    phase: str
+    """Where its own trajectories are recorded."""
+    anchors: Mapping[str, Sequence[str]]
+    """Ids of the trajectories to train on, by the id of the one that the bank knows: an expert's demonstration may be dressed twice."""
+    replayed: Sequence[Anchor] = field(default_factory=tuple)
+    """Anchors of earlier stages."""
+
+
+def studied(run: Context, stage: Stage, round: int, batch: Sequence[Trajectory]) -> list[Trajectory]:
+    """The trajectories to train on, dressed if they are demonstrations, chosen now or as written down."""
+    path = run.folder.study(stage.index, round)
+    study = _read(path)
+    if study is None:
+        study = _choose(run, stage, round, batch)
+        _write(path, study)
+    found = _load(run, study, study.anchors)
+    for earlier, earlier_round, anchor in study.replayed:
+        past = _read(run.folder.study(earlier, earlier_round))
+        if past is not None:
+            found += _load(run, past, [anchor])
+    return found
+
+
+def choose(selector: Selector, store: ExperienceStore, batch: Sequence[Trajectory]) -> list[Trajectory]:
+    """The trajectories whose experience the curriculum selects; those that left none in the bank are beyond its choice and stay."""
+    ids = {trajectory.id for trajectory in batch}
+    offered = {experience.id: experience.source for experience in store if experience.source in ids}
+    if not offered:
+        return list(batch)
+    query = Query(purpose="study", task=batch[0].task, messages=(), candidates=tuple(offered))
+    (selection,) = selector.select([query], store)
+    chosen = {experience.source for experience in selection.experiences}
+    known = set(offered.values())
+    return [trajectory for trajectory in batch if trajectory.id in chosen or trajectory.id not in known]
+
+
+def draw(earlier: Mapping[int, Sequence[Anchor]], count: int, seed: int) -> list[Anchor]:
+    """``count`` anchors, each from a stage drawn uniformly among those with anchors left, then uniformly among its anchors.
+
+    Args:
+        earlier: anchors by stage.
+        count: how many; all where there are fewer.
+        seed: of the draw.
+    """
+    left = {stage: list(anchors) for stage, anchors in sorted(earlier.items()) if anchors}
+    drawn: list[Anchor] = []
+    while left and len(drawn) < count:
+        stages = list(left)
+        stage = stages[derive(seed, "stage", len(drawn)) % len(stages)]
+        drawn.append(left[stage].pop(derive(seed, "anchor", len(drawn)) % len(left[stage])))
+        if not left[stage]:
+            del left[stage]
+    return drawn
+
+
+def _choose(run: Context, stage: Stage, round: int, batch: Sequence[Trajectory]) -> Study:
+    chosen = choose(run.parts.curriculum, run.agent.store, batch)
+    count = int(run.experiment.replay.ratio * len(chosen) + 0.5)
+    replayed = draw(_earlier(run, stage), count, derive(run.agent.seed, "replay", stage.index, round)) if not stage.config.warmup else []
+    if run.plan.source == "rollout":
+        anchors = {trajectory.id: [trajectory.id] for trajectory in chosen}
+        return Study(phase=training_phase(stage.index, round), anchors=anchors, replayed=replayed)
+    phase = f"dressed/{stage.index}/{round}"
+    dressed = list(dress(chosen, run.agent, run.plan.arms))
+    run.writer.trajectories(phase, dressed)
+    by_group: dict[str, list[str]] = {}
+    for trajectory in dressed:
+        by_group.setdefault(trajectory.group, []).append(trajectory.id)
+    return Study(phase=phase, anchors={trajectory.id: by_group[trajectory.group] for trajectory in chosen}, replayed=replayed)
+
+
+def _earlier(run: Context, stage: Stage) -> dict[int, list[Anchor]]:
+    """The anchors of the stages before this one; warm-up stages are not part of the stream."""
+    found: dict[int, list[Anchor]] = {}
+    for index, config in enumerate(run.experiment.stream[: stage.index]):
+        for round in range(0 if config.warmup else config.rounds):
+            past = _read(run.folder.study(index, round))
+            found.setdefault(index, []).extend((index, round, anchor) for anchor in (past.anchors if past else ()))
+    return found
+
+
+def _load(run: Context, study: Study, anchors: Iterable[str]) -> list[Trajectory]:
+    recorded = run.recorded(study.phase)
+    return [recorded[id] for anchor in anchors for id in study.anchors[anchor]]
+
+
+def _write(path: Path, study: Study) -> None:
+    with replacing(path) as file:
+        file.write(json.dumps(asdict(study)).encode() + b"\n")
+
+
+def _read(path: Path) -> Study | None:
+    def parse(line: str) -> Study:
+        raw: dict[str, Any] = json.loads(line)
+        return Study(phase=raw["phase"], anchors=raw["anchors"], replayed=[(stage, round, id) for stage, round, id in raw["replayed"]])
+
+    return next(read_lines(path, parse), None)
