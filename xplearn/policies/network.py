@@ -1,0 +1,125 @@
+"""The forward pass: hidden states of a transformers model, and log-probabilities where they are wanted."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import scaled_dot_product_attention
+from transformers import AttentionInterface, AttentionMaskInterface
+
+from xplearn.errors import ConfigError
+from xplearn.policies.adapter import MemoryBatch, Sites
+
+ATTENTION = "xplearn"
+"""Name under which ``attend`` is registered with transformers."""
+
+
+class Network:
+    """A causal language model taken apart: layers, adapter sites, vocabulary."""
+
+    def __init__(self, model: Any) -> None:
+        """Use a ``PreTrainedModel`` with a language-model head.
+
+        Raises:
+            ConfigError: its architecture is one for which prefix reuse and packing would give wrong numbers.
+        """
+        _check(model.config)
+        model.set_attn_implementation(ATTENTION)
+        self._model, self._backbone, self._head = model, model.base_model, model.get_output_embeddings()
+        self._cache_name = "cache" if "cache" in inspect.signature(self._backbone.forward).parameters else "past_key_values"
+        self.layers: int = model.config.num_hidden_layers
+        self.width: int = model.config.hidden_size
+        self.sites = Sites(self._backbone.layers)
+        self.device: torch.device = self._head.weight.device
+
+    def train(self, on: bool) -> None:
+        """Dropout on or off, in the model and in the adapters at its sites."""
+        self._model.train(on)
+        for _, adapter in self.sites:
+            adapter.train(on)
+
+    def hidden(
+        self, ids: Tensor, positions: Tensor, seen: Tensor | None = None, *, cache: Any = None, memory: MemoryBatch | None = None
+    ) -> Tensor:
+        """Hidden states after the final norm, before any adapter there.
+
+        Args:
+            ids: int64 ``[B, T]``, padded on the right.
+            positions: int64 ``[B, T]``.
+            seen: bool ``[B, 1, T, T']``, what each token may see; None for the plain causal pattern.
+            cache: keys and values so far.
+            memory: latent memory of the rows.
+
+        Returns:
+            ``[B, T, D]`` in the model's number format.
+        """
+        known = {self._cache_name: cache} if cache is not None else {}
+        with self.sites.armed(memory):
+            output = self._backbone(input_ids=ids, position_ids=positions, attention_mask=seen, use_cache=cache is not None, **known)
+        states: Tensor = output.last_hidden_state
+        return states
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """float32 ``[..., V]`` of hidden states ``[..., D]``."""
+        scores: Tensor = self._head(hidden)
+        return scores.float()
+
+
+def attend(  # noqa: PLR0917 - transformers calls it by position
+    module: nn.Module,  # noqa: ARG001
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attention_mask: Tensor | None,
+    scaling: float | None = None,
+    dropout: float = 0.0,
+    **_: Any,
+) -> tuple[Tensor, None]:
+    """Attention over shared key-value heads without repeating them: a copy of the whole cache in every layer otherwise.
+
+    Args:
+        module: the attention layer; unused, part of transformers' signature.
+        query: ``[B, H, T, D]``.
+        key: ``[B, G, T', D]``, ``G`` dividing ``H``.
+        value: as ``key``.
+        attention_mask: bool ``[B, 1, T, T']``; None means causal with ``T == T'``.
+        scaling: factor on the products.
+        dropout: of attention weights.
+    """
+    batch, heads, tokens, width = query.shape
+    groups = heads // key.shape[1]
+    if tokens == 1 and groups > 1:
+        query = query.reshape(batch, key.shape[1], groups, width)
+    elif groups > 1 and query.device.type != "cpu" and attention_mask is not None:
+        # with a mask the GPU kernels want equal heads, else they fall back to the slow exact one
+        key, value = key.repeat_interleave(groups, dim=1), value.repeat_interleave(groups, dim=1)
+    causal = attention_mask is None and tokens > 1
+    result = scaled_dot_product_attention(
+        query,
+        key,
+        value,
+        attn_mask=attention_mask,
+        dropout_p=dropout,
+        is_causal=causal,
+        scale=scaling,
+        enable_gqa=query.shape[1] != key.shape[1],
+    )
+    return result.reshape(batch, heads, tokens, width).transpose(1, 2).contiguous(), None
+
+
+def _check(config: Any) -> None:
+    kinds = set(getattr(config, "layer_types", None) or ["full_attention"])
+    if kinds != {"full_attention"}:
+        raise ConfigError(
+            "model", f"'{config.model_type}' has {', '.join(sorted(kinds))} layers; only models with full attention are supported"
+        )
+    for name in ("final_logit_softcapping", "attn_logit_softcapping", "logits_scaling", "logit_scale"):
+        if getattr(config, name, None) not in (None, 1, 1.0):
+            raise ConfigError("model", f"'{config.model_type}' sets {name}, which is not supported")
+
+
+AttentionInterface.register(ATTENTION, attend)
+AttentionMaskInterface.register(ATTENTION, lambda *_, **__: None)

@@ -1,0 +1,123 @@
+"""Log-probabilities of given tokens, read in packed sequences."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from xplearn.policies.adapter import MemoryBatch
+from xplearn.policies.network import Network
+from xplearn.policies.packing import Packed, batches, pack
+from xplearn.types import Memory
+
+Tokens = NDArray[np.int64]
+
+_HEAD = 1024
+"""Positions whose vocabulary is looked at together: bounds memory."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """One completion to score."""
+
+    row: int
+    """Its row in the result."""
+    prompt: Tokens
+    """At least one token."""
+    completion: Tokens
+    """At least one token."""
+    temperature: float = 1.0
+    memory: Memory | None = None
+    tag: Hashable = None
+    """Completions with different tags do not share hidden states."""
+    allowed: Sequence[NDArray[np.int64] | None] | None = None
+    """Per token the ids it was drawn from, None where it was the only one; None as a whole for the full vocabulary."""
+
+    @property
+    def read(self) -> Tokens:
+        """What must be read to predict the completion: all but its last token."""
+        return np.concatenate([self.prompt, self.completion[:-1]])
+
+    @property
+    def uncertain(self) -> list[bool]:
+        """Per token, whether there was a choice; where there was none its log-probability is 0."""
+        return [True] * len(self.completion) if self.allowed is None else [ids is not None for ids in self.allowed]
+
+
+def score(network: Network, targets: Sequence[Target], into: Tensor, *, limit: int) -> Tensor:
+    """``into`` with the log-probabilities of the targets written to their rows; gradients flow where they are enabled.
+
+    Args:
+        network: the forward pass.
+        targets: what to score.
+        into: float32 ``[B, T]``.
+        limit: padded tokens of one forward pass.
+    """
+    packed = pack([target.read for target in targets], [target.tag for target in targets], limit=limit, width=network.width)
+    for batch in batches(packed, limit):
+        rows, columns, values = _score_batch(network, targets, batch)
+        into = into.index_put((rows, columns), values)
+    return into
+
+
+def read(network: Network, batch: Sequence[Packed], memory: MemoryBatch | None = None) -> Tensor:
+    """Hidden states ``[S, T, D]`` of some packed sequences, padded on the right."""
+    width = max(len(item.ids) for item in batch)
+    ids, positions = (np.zeros((len(batch), width), dtype=np.int64) for _ in range(2))
+    for row, item in enumerate(batch):
+        ids[row, : len(item.ids)], positions[row, : len(item.ids)] = item.ids, item.positions
+    seen = np.stack([item.seen(width) for item in batch])[:, None] if batch[0].branched else None
+    device = network.device
+    visible = None if seen is None else torch.from_numpy(seen).to(device)
+    return network.hidden(torch.from_numpy(ids).to(device), torch.from_numpy(positions).to(device), visible, memory=memory)
+
+
+def _score_batch(network: Network, targets: Sequence[Target], batch: Sequence[Packed]) -> tuple[Tensor, Tensor, Tensor]:
+    """Rows, columns and log-probabilities ``[P]`` of the uncertain tokens of a batch of packed sequences."""
+    device = network.device
+    memories = [targets[next(iter(item.places))].memory for item in batch]
+    hidden = read(network, batch, MemoryBatch.of(memories, device) if network.sites.within else None)
+    members = [(targets[row], at, places) for at, item in enumerate(batch) for row, places in item.places.items()]
+    wanted = np.zeros((len(members), max(len(target.completion) for target, _, _ in members)), dtype=np.bool_)
+    source = np.zeros(wanted.shape, dtype=np.int64)
+    for row, (target, at, places) in enumerate(members):
+        count = len(target.completion)
+        wanted[row, :count] = target.uncertain
+        source[row, :count] = at * hidden.shape[1] + places[len(target.prompt) - 1 :]
+    states = hidden.flatten(0, 1)[torch.from_numpy(source).to(device)]
+    states = network.sites.at_norm(states, MemoryBatch.of([target.memory for target, _, _ in members], device))
+    rows, columns = np.nonzero(wanted)
+    drawn = [(members[row][0], column) for row, column in zip(rows.tolist(), columns.tolist(), strict=True)]
+    values = _logprobs(network, states[torch.from_numpy(wanted).to(device)], drawn)
+    result_rows = torch.tensor([target.row for target, _ in drawn], dtype=torch.int64, device=device)
+    return result_rows, torch.from_numpy(columns).to(device), values
+
+
+def _logprobs(network: Network, states: Tensor, drawn: Sequence[tuple[Target, int]]) -> Tensor:
+    """Log-probability ``[P]`` of each drawn token (target and place) given the hidden state ``[P, D]`` before it."""
+    parts = [torch.zeros(0, device=network.device)]
+    for start in range(0, len(drawn), _HEAD):
+        chunk = drawn[start : start + _HEAD]
+        temperature = torch.tensor([target.temperature for target, _ in chunk], device=network.device)
+        logits = network.logits(states[start : start + _HEAD]) / temperature[:, None]
+        tokens = torch.tensor([int(target.completion[place]) for target, place in chunk], device=network.device)
+        parts.append(-cross_entropy(_masked(logits, chunk), tokens, reduction="none"))
+    return torch.cat(parts)
+
+
+def _masked(logits: Tensor, drawn: Sequence[tuple[Target, int]]) -> Tensor:
+    """Logits ``[P, V]`` without the tokens that were not admissible."""
+    if all(target.allowed is None for target, _ in drawn):
+        return logits
+    blocked = np.zeros(logits.shape, dtype=np.bool_)
+    for row, (target, place) in enumerate(drawn):
+        if target.allowed is not None:
+            blocked[row] = True
+            blocked[row, target.allowed[place]] = False
+    return logits.masked_fill(torch.from_numpy(blocked).to(logits.device), float("-inf"))
