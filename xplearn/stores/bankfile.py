@@ -49,9 +49,9 @@ def connect(path: Path) -> sqlite3.Connection:
         check(path)
         db = sqlite3.connect(path, timeout=30.0, isolation_level=None)
         try:
+            _check_pages(db, path)
             db.execute("PRAGMA journal_mode = WAL").fetchone()
             db.execute("PRAGMA synchronous = NORMAL")
-            _check_pages(db, path)
         except BaseException:
             db.close()
             raise
