@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+from xplearn.capability import WHY, check
+
+
+def part(provides: str = "", requires: str = "") -> SimpleNamespace:
+    return SimpleNamespace(provides=frozenset(provides.split()), requires=frozenset(requires.split()))
+
+
+def test_sound_mix_has_no_problems():
+    assert check([("store", "s", part("store.filled")), ("selector", "b", part("selector.act", "store.filled"))]) == []
+    assert check([]) == []
+
+
+def test_a_part_may_meet_its_own_need():
+    assert check([("learner", "l", part("x.y", "x.y"))]) == []
+
+
+def test_every_unmet_need_is_a_problem_in_order_of_the_parts():
+    problems = check([("selector", "b", part("", "store.filled")), ("conditioner", "c", part("", "policy.memory policy.encode"))])
+    assert [(problem.slot, problem.name, problem.capability) for problem in problems] == [
+        ("selector", "b", "store.filled"),
+        ("conditioner", "c", "policy.encode"),
+        ("conditioner", "c", "policy.memory"),
+    ]
+
+
+def test_problem_says_who_what_why_and_what_fits():
+    mix = [
+        ("conditioner", "expweaver.latent", part("", "learner.conditioned")),
+        ("record", "core.record", part("store.filled")),
+        ("learner", "edge.distill", part()),
+    ]
+    (problem,) = check(mix, lambda capability: {"learner": ["core.clone", "core.grpo"], "store": []})
+    assert str(problem).splitlines() == [
+        "  conditioner 'expweaver.latent' requires 'learner.conditioned'",
+        f"      {WHY['learner.conditioned']},",
+        "      but no learner in [core.record, edge.distill] provides it",
+        "      learners that do: core.clone, core.grpo",
+        "      for example: learner: [core.record, edge.distill, core.clone]",
+    ]
+
+
+def test_single_slot_is_replaced_in_the_example():
+    mix = [("policy", "core.random", part("", "env.actions")), ("environment", "silent.text", part())]
+    (problem,) = check(mix, lambda capability: {"environment": ["core.counting"]})
+    assert "no environment in [silent.text] provides it" in str(problem)
+    assert str(problem).endswith("for example: environment: core.counting")
+
+
+def test_unknown_capability_and_empty_slot_still_read_well():
+    (problem,) = check([("selector", "s", part("", "mine.special"))])
+    text = str(problem)
+    assert "no mine of this mix provides it" in text
+    assert "for example" not in text
