@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from xplearn.component import Component, State
 from xplearn.errors import ContractError
-from xplearn.interfaces import AgentView, Checkpoint, Conditioner, Encoder, ExperienceStore, Policy, Selector
+from xplearn.interfaces import Checkpoint, Conditioner, Encoder, ExperienceStore, Policy, Selector
 from xplearn.types import Arm, Conditioning, Query, Selection
 
 _EMPTY = Selection()
@@ -25,17 +25,8 @@ class NoCheckpoint:
         pass
 
 
-class Agent(AgentView):
-    """One agent. Whoever carries a run out moves ``position`` and sets ``checkpoint``."""
-
-    policy: Policy
-    encoder: Encoder
-    store: ExperienceStore
-    selector: Selector
-    conditioner: Conditioner
-    seed: int
-    position: tuple[int, int]
-    checkpoint: Checkpoint
+class Agent:
+    """One agent, an ``AgentView``. Whoever carries a run out moves ``position`` and sets ``checkpoint``."""
 
     def __init__(
         self, *, policy: Policy, encoder: Encoder, store: ExperienceStore, selector: Selector, conditioner: Conditioner, seed: int = 0
@@ -46,8 +37,8 @@ class Agent(AgentView):
         self.selector = selector
         self.conditioner = conditioner
         self.seed = seed
-        self.position = (0, 0)
-        self.checkpoint = NoCheckpoint()
+        self.position: tuple[int, int] = (0, 0)
+        self.checkpoint: Checkpoint = NoCheckpoint()
 
     @property
     def parts(self) -> Mapping[str, Component]:

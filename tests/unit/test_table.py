@@ -1,0 +1,87 @@
+import io
+
+from rich.console import Console
+
+from xplearn.metrics.bootstrap import Bootstrap
+from xplearn.metrics.table import build_table
+from xplearn.report.text import cells, rich_table
+from xplearn.types import EpisodeResult
+
+
+def result(task, score, *, point=0, arm="plain", domain="toy", error=None, phase=None):
+    phase = phase or f"eval/{point}/{domain}"
+    return EpisodeResult(
+        id=f"{phase}/{task}/{arm}/0", phase=phase, env="toy", task=task, kind="", split="test", arm=arm, seed=0, score=score,
+        success=score == 1.0, terminated=True, truncated=False, length=1, tokens_in=100, tokens_out=10, seconds=2.0, error=error,
+    )  # fmt: skip
+
+
+def run(points=1, domains=("toy",)):
+    found = []
+    for point in range(points + 1):
+        for domain in domains:
+            for number, task in enumerate("abcd"):
+                plain = number / 4 + point / 8
+                found += [result(task, plain, point=point, domain=domain), result(task, plain + 0.1, point=point, arm="experience", domain=domain)]
+    return found
+
+
+def table(results, points=1, learned=True):
+    return build_table(results, points=points, learned=learned, bootstrap=Bootstrap(resamples=200))
+
+
+def test_rows_of_one_stage_are_the_four_of_the_paper():
+    rows = table(run()).rows
+    assert [row.label for row in rows] == ["Base", "Base+Harness", "Model-only", "Model+Harness"]
+    assert [row.score.mean for row in rows] == [37.5, 47.5, 50.0, 60.0]
+    assert [row.n for row in rows] == [4, 4, 4, 4]
+    assert rows[0].success == 0.0
+    assert (rows[0].tokens_in, rows[0].tokens_out, rows[0].seconds) == (100, 10, 2.0)
+
+
+def test_differences_are_to_base_and_to_the_plain_arm_of_the_same_point():
+    base, harness, model, both = table(run()).rows
+    assert base.versus_base is None
+    assert base.versus_plain is None
+    assert abs(harness.versus_base.mean - 10.0) < 1e-9
+    assert abs(model.versus_base.mean - 12.5) < 1e-9
+    assert model.versus_plain is None
+    assert abs(both.versus_base.mean - 22.5) < 1e-9
+    assert abs(both.versus_plain.mean - 10.0) < 1e-9
+
+
+def test_stages_between_are_numbered():
+    assert [row.label for row in table(run(2), points=2).rows][2:] == ["stage 1", "stage 1+Harness", "Model-only", "Model+Harness"]
+
+
+def test_without_a_learner_no_row_claims_a_trained_model():
+    assert [row.label for row in table(run(), learned=False).rows][2:] == ["stage 1", "stage 1+Harness"]
+
+
+def test_several_domains_are_also_pooled():
+    rows = table(run(domains=("ant", "bee"))).rows
+    assert [row.domain for row in rows[:6]] == ["ant", "ant", "bee", "bee", "all", "all"]
+    assert [row.n for row in rows[:6]] == [4, 4, 4, 4, 8, 8]
+
+
+def test_training_episodes_are_not_in_the_table():
+    assert table([*run(), result("a", 1.0, phase="train/0/0")]) == table(run())
+
+
+def test_order_of_episodes_does_not_change_the_table():
+    assert table(run()) == table(list(reversed(run())))
+
+
+def test_died_episodes_are_counted_and_shown():
+    rows = table([result("a", 0.0, error="gone"), result("b", 1.0)]).rows
+    assert (rows[0].errors, rows[0].score.mean) == (1, 50.0)
+    assert cells(rows[0])[2] == "2 (1 died)"
+
+
+def test_text_shows_intervals_and_signed_differences_and_no_markup():
+    console = Console(file=io.StringIO(), width=200)
+    console.print(rich_table(table(run(domains=("[red]toy",)))))
+    text = console.file.getvalue()
+    assert "[red]toy" in text
+    assert "Model+Harness" in text
+    assert "+22.5 [+22.5, +22.5]" in text
