@@ -177,6 +177,13 @@ def test_invalid_steps_are_not_cloned():
     assert sample(item, learner="test").targets == 2
 
 
+def test_steps_past_the_context_are_not_cloned():
+    policy = LastTokenPolicy()
+    item = trajectory(policy, "t", actions=("ab", "c"))
+    past = replace(item.steps[1], completion=Completion(text="c", finish="context"))
+    assert sample(replace(item, steps=(item.steps[0], past)), learner="test").targets == 3
+
+
 def test_steps_without_tokens_are_refused_by_name():
     policy = LastTokenPolicy()
     item = trajectory(policy, "t")

@@ -24,12 +24,12 @@ class Sample:
 
 
 def sample(trajectory: Trajectory, *, learner: str) -> Sample:
-    """The valid steps of a trajectory, to be scored at temperature 1 without masking.
+    """The valid steps of a trajectory that fit the context, to be scored at temperature 1 without masking.
 
     Raises:
         ContractError: a step carries no tokens; ``learner`` names who asked.
     """
-    steps = [step for step in trajectory.steps if step.valid]
+    steps = [step for step in trajectory.steps if step.valid and step.completion.finish != "context"]
     rows = tuple(replace(step.completion, sampling=Sampling(temperature=1.0), logprobs=None) for step in steps)
     if not all(row.token_ids for row in rows):
         raise ContractError(

@@ -49,6 +49,18 @@ def load_tokenizer(folder: Path) -> Any:
     return PreTrainedTokenizerFast.from_pretrained(folder)
 
 
+def write_tokenizer(tokenizer: Any) -> str:
+    """A tokenizer of ``train_tokenizer`` as JSON text."""
+    return str(tokenizer.backend_tokenizer.to_str())
+
+
+def read_tokenizer(text: str) -> Any:
+    """What ``write_tokenizer`` wrote."""
+    from tokenizers import Tokenizer
+
+    return _chat_tokenizer(Tokenizer.from_str(text))
+
+
 def _chat_tokenizer(core: Any) -> Any:
     from transformers import PreTrainedTokenizerFast
 
