@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import traceback
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar, cast
 
 from xplearn.capability import Capability
-from xplearn.errors import EnvironmentDiedError
+from xplearn.errors import EnvironmentDiedError, XplearnError
+from xplearn.interfaces import Environment
+from xplearn.plugins import installed
 from xplearn.schema import EnvSpec
 from xplearn.types import Message, Observation, Outcome, Task, Trajectory
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,4 +79,108 @@ def open_pool(spec: EnvSpec, *, slots: int, workers: int = 0, step_seconds: floa
         step_seconds: limit of one step in a worker.
         listing: whether observations list the admissible actions.
     """
-    raise NotImplementedError
+    if workers or spec.python:
+        from xplearn.rollout.workers import WorkerPool
+
+        return WorkerPool(spec, slots=slots, workers=max(workers, 1), step_seconds=step_seconds, listing=listing)
+    return LocalPool(spec, slots=slots, listing=listing)
+
+
+class Seats:
+    """Copies of one environment by slot, made when first needed: what plays the episodes, here and in a worker.
+
+    An exception that an environment should not raise counts as its death: the episode is lost, the run is not, and the copy is
+    replaced at the next ``reset``.
+    """
+
+    def __init__(self, spec: EnvSpec, listing: bool) -> None:
+        self._spec, self._listing = spec, listing
+        self._copies: dict[int, Environment] = {}
+        self.first = self._copy(0)
+        """The copy of slot 0, to ask about the environment in general."""
+
+    def reset(self, slot: int, task: Task, seed: int) -> Start | EnvironmentDiedError:
+        """Start an episode."""
+
+        def begin() -> Start:
+            env = self._copy(slot)
+            observation = env.reset(task, seed=seed)
+            return Start(observation=observation, messages=env.opening(task, observation))
+
+        return self._guarded(slot, begin)
+
+    def step(self, slot: int, completion: str) -> Turn | EnvironmentDiedError:
+        """Parse and take one action."""
+
+        def take() -> Turn:
+            env = self._copy(slot)
+            action = env.parse(completion)
+            return Turn(action=action, outcome=env.step(action))
+
+        return self._guarded(slot, take)
+
+    def demonstrate(self, task: Task, seed: int) -> Trajectory | EnvironmentDiedError:
+        """The expert's trajectory, played in slot 0."""
+        return self._guarded(0, lambda: self._copy(0).demonstrate(task, seed=seed))
+
+    def close(self) -> None:
+        """Close every copy."""
+        while self._copies:
+            self._copies.popitem()[1].close()
+
+    def _copy(self, slot: int) -> Environment:
+        env = self._copies.get(slot)
+        if env is None:
+            env = self._copies[slot] = cast("Environment", installed().registry.make("environment", self._spec.name, **self._spec.fields))
+            env.listing = self._listing
+            if slot == 0:
+                self.first = env
+        return env
+
+    def _guarded(self, slot: int, act: Callable[[], T]) -> T | EnvironmentDiedError:
+        try:
+            return act()
+        except EnvironmentDiedError as error:
+            return self._dead(slot, error)
+        except XplearnError:
+            raise
+        except Exception as error:
+            return self._dead(slot, EnvironmentDiedError(self._spec.name, f"raised {error!r} in {_place(error)}"))
+
+    def _dead(self, slot: int, error: EnvironmentDiedError) -> EnvironmentDiedError:
+        env = self._copies.pop(slot, None)
+        if env is not None:
+            with contextlib.suppress(Exception):
+                env.close()
+        return error
+
+
+def _place(error: Exception) -> str:
+    frames = traceback.extract_tb(error.__traceback__)
+    return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else "an unknown place"
+
+
+class LocalPool(EnvironmentPool):
+    """Copies in this process, played one after the other. No time limit."""
+
+    def __init__(self, spec: EnvSpec, *, slots: int, listing: bool) -> None:
+        self._seats = Seats(spec, listing)
+        self.slots = slots
+        env = self._seats.first
+        self.version, self.splits, self.provides = env.version, env.splits(), env.provides
+
+    def tasks(self, split: str) -> Sequence[Task]:
+        return self._seats.first.tasks(split)
+
+    def reset(self, requests: Mapping[int, tuple[Task, int]]) -> dict[int, Start | EnvironmentDiedError]:
+        return {slot: self._seats.reset(slot, task, seed) for slot, (task, seed) in requests.items()}
+
+    def step(self, completions: Mapping[int, str]) -> dict[int, Turn | EnvironmentDiedError]:
+        return {slot: self._seats.step(slot, completion) for slot, completion in completions.items()}
+
+    def demonstrate(self, requests: Sequence[tuple[Task, int]]) -> Iterator[Trajectory | EnvironmentDiedError]:
+        for task, seed in requests:
+            yield self._seats.demonstrate(task, seed)
+
+    def close(self) -> None:
+        self._seats.close()

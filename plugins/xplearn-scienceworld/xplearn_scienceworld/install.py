@@ -33,7 +33,7 @@ def java(given: str = "") -> str:
         found = shutil.which(given)
         if found is None:
             raise DataError(given, "is not an executable Java; leave 'java' empty to use the bundled one")
-        return found
+        return str(Path(found).absolute())
     home = os.environ.get("JAVA_HOME")
     candidates = [_bundled_java(), shutil.which("java", path=str(Path(home) / "bin")) if home else None, shutil.which("java")]
     for candidate in candidates:

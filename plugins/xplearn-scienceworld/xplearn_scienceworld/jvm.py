@@ -6,6 +6,7 @@ The process reads its standard input and ends when that closes, so it can't outl
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import tempfile
 import threading
@@ -13,7 +14,7 @@ import weakref
 from dataclasses import dataclass
 from typing import IO, Any
 
-from xplearn import EnvironmentDiedError
+from xplearn import DataError, EnvironmentDiedError
 from xplearn_scienceworld import install
 from xplearn_scienceworld.gateway import JavaError, Line, LineClosedError, Reference
 
@@ -56,8 +57,8 @@ class Simulator:
             EnvironmentDiedError: the process does not come up; the message holds what it said.
         """
         self.owner = os.getpid()
-        self._process, port, token = _launched(launch.command())
-        self._close = weakref.finalize(self, _end, self._process, self.owner)
+        self._process, folder, port, token = _launched(launch.command())
+        self._close = weakref.finalize(self, _end, self._process, folder, self.owner)
         _alive.add(self)
         try:
             self._line = Line(port, token, limit=START_SECONDS)
@@ -143,36 +144,48 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_disown_all)
 
 
-def _launched(command: list[str]) -> tuple[subprocess.Popen[bytes], int, str]:
-    """The process, its port and the token that opens it."""
+def _launched(command: list[str]) -> tuple[subprocess.Popen[bytes], str, int, str]:
+    """The process, its folder (the simulator writes a table there whenever it builds a world), its port and the token that opens it."""
+    pipe, folder = subprocess.PIPE, tempfile.mkdtemp(prefix="xplearn-scienceworld-")
     with tempfile.TemporaryFile() as complaints:
-        # its own session: Ctrl-C is for Python to handle, and must not take the simulator away underneath
-        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=complaints, start_new_session=True)
-        overdue = threading.Timer(START_SECONDS, process.kill)
-        overdue.daemon = True
-        overdue.start()
-        port, token = (_line_of(process.stdout) for _ in range(2))
-        overdue.cancel()
+        try:
+            # its own session: Ctrl-C is for Python to handle, and must not take the simulator away underneath
+            process = subprocess.Popen(command, cwd=folder, stdin=pipe, stdout=pipe, stderr=complaints, start_new_session=True)
+        except OSError as error:
+            shutil.rmtree(folder)
+            raise DataError(command[0], f"can't be run ({error.strerror}); leave 'java' empty to use the bundled one") from error
+        port, token = _greeting(process)
         if port.isdigit() and token:
-            _close_quietly(process.stdout)
-            return process, int(port), token
-        _end(process, os.getpid())
+            return process, folder, int(port), token
+        _end(process, folder, os.getpid())
         complaints.seek(0)
         said = complaints.read().decode(errors="replace").strip().splitlines()
     raise EnvironmentDiedError(NAME, f"{command[0]} did not start the simulator: {said[0] if said else 'it said nothing'}")
+
+
+def _greeting(process: subprocess.Popen[bytes]) -> tuple[str, str]:
+    """The two lines a gateway says first; empty ones where it ends or stays silent."""
+    overdue = threading.Timer(START_SECONDS, process.kill)
+    overdue.daemon = True
+    overdue.start()
+    lines = [_line_of(process.stdout) for _ in range(2)]
+    overdue.cancel()
+    _close_quietly(process.stdout)
+    return lines[0], lines[1]
 
 
 def _line_of(stream: IO[bytes] | None) -> str:
     return stream.readline().decode(errors="replace").strip() if stream is not None else ""
 
 
-def _end(process: subprocess.Popen[bytes], owner: int) -> None:
+def _end(process: subprocess.Popen[bytes], folder: str, owner: int) -> None:
     if os.getpid() != owner:
         return
     for pipe in (process.stdin, process.stdout):
         _close_quietly(pipe)
     process.kill()
     process.wait()
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _close_quietly(pipe: IO[bytes] | None) -> None:
