@@ -4,11 +4,16 @@ from dataclasses import replace
 import pytest
 
 torch = pytest.importorskip("torch")
+pytest.importorskip("transformers")
 
 from xplearn.errors import ConfigError, ContractError  # noqa: E402
 from xplearn.interfaces import LocalPolicy, TokenScores  # noqa: E402
 from xplearn.learning.batching import micro_batches, packed_length, sample  # noqa: E402
 from xplearn.learning.clone import CloneLearner  # noqa: E402
+from xplearn.policies.tiny import TinyPolicy  # noqa: E402
+from xplearn.testing import samples  # noqa: E402
+from xplearn.testing.agents import FakeAgent  # noqa: E402
+from xplearn.testing.contracts import LearnerContract  # noqa: E402
 from xplearn.types import Completion, Conditioning, Query, Sampling, Selection, Step, Task, Trajectory  # noqa: E402
 
 WIDTH = 16
@@ -260,3 +265,62 @@ def test_max_steps_bounds_the_training():
 def test_the_plan_asks_for_demonstrations_in_its_arms():
     assert CloneLearner(arms="both").plan().arms == ("experience", "plain")
     assert CloneLearner().plan().source == "demonstration"
+
+
+class ReadyPolicy(TinyPolicy):
+    """A policy that has its vocabulary from the start."""
+
+    def setup(self, agent):
+        super().setup(agent)
+        self.prepare(["open the door", "open the lamp"])
+
+
+def _ready_agent():
+    return FakeAgent(policy=ReadyPolicy(layers=2, width=32, heads=2, vocabulary=280, context_tokens=1024))
+
+
+class TestBesideAPolicy(LearnerContract):
+    @pytest.fixture
+    def make(self):
+        return lambda: CloneLearner(arms="plain", epochs=1)
+
+    @pytest.fixture
+    def new_agent(self):
+        return _ready_agent
+
+    @pytest.fixture
+    def batch(self, agent):
+        return [_transcribed(samples.trajectory(number), agent.policy) for number in range(4)]
+
+    def test_it_moves_the_weights(self, learner, agent, batch):
+        before = _weights(agent.policy)
+        figures = learner.learn(batch, agent)
+        assert figures["trajectories"] == 4
+        assert all(not torch.equal(before[name], value) for name, value in agent.policy.parameters())
+
+
+def _transcribed(trajectory, policy):
+    completions = policy.transcribe([step.conditioning for step in trajectory.steps], [step.action for step in trajectory.steps])
+    steps = tuple(replace(step, completion=completion) for step, completion in zip(trajectory.steps, completions, strict=True))
+    return replace(trajectory, steps=steps)
+
+
+@pytest.mark.parametrize("stop_at", [2, 5])
+def test_a_real_model_goes_on_to_the_very_same_weights(stop_at):
+    learner = CloneLearner(arms="plain", epochs=4, batch=2, lr=1e-3, checkpoint_seconds=0.0)
+
+    def trained(state=None, stop=None):
+        with _ready_agent() as agent:
+            batch = [_transcribed(samples.trajectory(number), agent.policy) for number in range(4)]
+            agent.checkpoint = Agent(agent.policy, stop_at=stop)
+            agent.checkpoint.saved = state
+            if stop is None:
+                learner.learn(batch, agent)
+                return _weights(agent.policy)
+            with pytest.raises(KeyboardInterrupt):
+                learner.learn(batch, agent)
+            return agent.checkpoint.saved
+
+    straight = trained()
+    resumed = trained(state=trained(stop=stop_at))
+    assert all(torch.equal(straight[name], resumed[name]) for name in straight)

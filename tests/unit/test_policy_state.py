@@ -5,9 +5,13 @@ import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
+pytest.importorskip("transformers")
 
 from xplearn.encoders.policy_state import PolicyEncoder  # noqa: E402
 from xplearn.errors import ContractError  # noqa: E402
+from xplearn.policies.tiny import TinyPolicy  # noqa: E402
+from xplearn.testing.agents import FakeAgent  # noqa: E402
+from xplearn.testing.contracts import EncoderContract  # noqa: E402
 
 
 class Policy:
@@ -72,3 +76,22 @@ def test_it_asks_for_what_it_uses():
 def test_encoding_before_setup_is_refused():
     with pytest.raises(ContractError, match="before setup"):
         PolicyEncoder().encode(["a"])
+
+
+class ReadyPolicy(TinyPolicy):
+    """A policy that has its vocabulary from the start."""
+
+    def setup(self, agent):
+        super().setup(agent)
+        self.prepare(["open the door", "open the lamp"])
+
+
+class TestBesideAPolicy(EncoderContract):
+    @pytest.fixture(params=["reference", "current"])
+    def make(self, request):
+        return lambda: PolicyEncoder(weights=request.param)
+
+    @pytest.fixture
+    def agent(self):
+        with FakeAgent(policy=ReadyPolicy(layers=2, width=32, heads=2, vocabulary=280, context_tokens=256)) as agent:
+            yield agent

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
+from contextlib import redirect_stderr
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -62,8 +64,9 @@ class MiniLmEncoder(Encoder):
         from transformers import AutoModel, AutoTokenizer
 
         folder = resolve(self.model)
-        self._tokenizer = AutoTokenizer.from_pretrained(folder)
-        self._model = AutoModel.from_pretrained(folder, dtype=torch.float32).eval()
+        with redirect_stderr(io.StringIO()):  # their progress bars
+            self._tokenizer = AutoTokenizer.from_pretrained(folder)
+            self._model = AutoModel.from_pretrained(folder, dtype=torch.float32).eval()
         if self._model.config.hidden_size != DIM:
             raise ContractError(NAME, f"'{self.model}' has vectors of {self._model.config.hidden_size} entries, not {DIM}")
 
@@ -72,7 +75,7 @@ class MiniLmEncoder(Encoder):
         if self._model is None:
             raise ContractError(NAME, "used before setup")
         rows = [index for index, text in enumerate(texts) if text.strip()]
-        ids = {index: self._tokenizer(texts[index], truncation=True, max_length=self.max_tokens)["input_ids"] for index in rows}
+        ids = {index: self._tokens(texts[index]) for index in rows}
         rows.sort(key=lambda index: len(ids[index]))
         for start in range(0, len(rows), self.batch):
             chunk = rows[start : start + self.batch]
@@ -81,6 +84,11 @@ class MiniLmEncoder(Encoder):
 
     def close(self) -> None:
         self._model = self._tokenizer = None
+
+    def _tokens(self, text: str) -> list[int]:
+        spellable = text.encode("utf-8", "replace").decode("utf-8")  # lone surrogates are no text
+        ids: list[int] = self._tokenizer(spellable, truncation=True, max_length=self.max_tokens)["input_ids"]
+        return ids
 
     def _pooled(self, rows: Sequence[Sequence[int]]) -> NDArray[np.float32]:
         import torch
