@@ -32,7 +32,11 @@ class EachStep(Listed):
 
 def agent(selector, conditioner=None):
     return Agent(
-        policy=ScriptedPolicy(), encoder=HashingEncoder(), store=MemoryStore(), selector=selector, conditioner=conditioner or PromptConditioner()
+        policy=ScriptedPolicy(),
+        encoder=HashingEncoder(),
+        store=MemoryStore(),
+        selector=selector,
+        conditioner=conditioner or PromptConditioner(),
     )
 
 

@@ -78,7 +78,12 @@ class Talker(Policy):
     def generate(self, conditionings, sampling, keys, choices=None):
         said = [sum(message["role"] == "assistant" for message in c.messages) for c in conditionings]
         return [
-            Completion(text="" if n >= self.full_at else self.text, prompt_ids=self.prompt, finish="context" if n >= self.full_at else "stop", sampling=sampling)
+            Completion(
+                text="" if n >= self.full_at else self.text,
+                prompt_ids=self.prompt,
+                finish="context" if n >= self.full_at else "stop",
+                sampling=sampling,
+            )
             for n in said
         ]
 

@@ -26,7 +26,12 @@ class Speller(ScriptedPolicy):
     def transcribe(self, conditionings, texts):
         prompts = ["".join(message["content"] for message in conditioning.messages) for conditioning in conditionings]
         return [
-            Completion(text=text, prompt_ids=tuple(map(ord, prompt)), token_ids=tuple(map(ord, text)), finish="stop" if len(prompt) <= self.limit else "context")
+            Completion(
+                text=text,
+                prompt_ids=tuple(map(ord, prompt)),
+                token_ids=tuple(map(ord, text)),
+                finish="stop" if len(prompt) <= self.limit else "context",
+            )
             for prompt, text in zip(prompts, texts, strict=True)
         ]
 

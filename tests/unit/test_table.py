@@ -22,7 +22,10 @@ def run(points=1, domains=("toy",)):
         for domain in domains:
             for number, task in enumerate("abcd"):
                 plain = number / 4 + point / 8
-                found += [result(task, plain, point=point, domain=domain), result(task, plain + 0.1, point=point, arm="experience", domain=domain)]
+                found += [
+                    result(task, plain, point=point, domain=domain),
+                    result(task, plain + 0.1, point=point, arm="experience", domain=domain),
+                ]
     return found
 
 
@@ -62,6 +65,8 @@ def test_several_domains_are_also_pooled():
     rows = table(run(domains=("ant", "bee"))).rows
     assert [row.domain for row in rows[:6]] == ["ant", "ant", "bee", "bee", "all", "all"]
     assert [row.n for row in rows[:6]] == [4, 4, 4, 4, 8, 8]
+    ordered = build_table(run(domains=("ant", "bee")), points=1, learned=True, bootstrap=Bootstrap(resamples=100), domains=["bee", "ant"])
+    assert [row.domain for row in ordered.rows[:6]] == ["bee", "bee", "ant", "ant", "all", "all"]
 
 
 def test_training_episodes_are_not_in_the_table():

@@ -13,7 +13,6 @@ from xplearn.component import Component
 from xplearn.config import build, parts_of
 from xplearn.errors import PluginError, UnknownComponentError
 from xplearn.experiment.stream import merge_plans
-from xplearn.experiment.values import check_values
 from xplearn.interfaces import Conditioner, Encoder, ExperienceStore, Learner, Policy, RolloutPlan, Selector
 from xplearn.plugins import Plugins
 from xplearn.registry import Registry
@@ -97,9 +96,8 @@ def check_experiment(experiment: Experiment, plugins: Plugins) -> list[Problem]:
     An environment that only its own interpreter knows is checked when its pool is open.
 
     Raises:
-        ConfigError: a value of the configuration itself is wrong.
+        ConfigError: learners ask for different sources, or a part's field is wrong.
     """
-    check_values(experiment)
     parts, registry = build_parts(experiment, plugins.registry), plugins.registry
     problems = _check_selectors(parts, registry)
     for stage in experiment.stream:

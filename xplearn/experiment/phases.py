@@ -80,16 +80,16 @@ def play(run: Context, pool: EnvironmentPool, episodes: Sequence[Assignment], ho
 
 
 def gather(run: Context, stage: Stage, round: int) -> list[Trajectory]:
-    """The trajectories one round learns from: rollouts with the bank so far, or the expert's bare demonstrations."""
+    """The trajectories one round learns from: rollouts with the bank so far, or the expert's bare demonstrations, shown once a stage."""
     pool = run.pools.open(stage.config.env)
-    phase = training_phase(stage.index, round)
     tasks = training_tasks(run, stage)
-    scope = ("train", stage.index, round)
     if run.plan.source == "demonstration":
-        episodes = assignments(tasks, ["plain"], 1, phase=phase, scope=scope)
+        phase = training_phase(stage.index, 0)
+        episodes = assignments(tasks, ["plain"], 1, phase=phase, scope=("train", stage.index, 0))
         _show(run, pool, episodes)
     else:
-        episodes = assignments(tasks, run.plan.arms, run.plan.replicas, phase=phase, scope=scope)
+        phase = training_phase(stage.index, round)
+        episodes = assignments(tasks, run.plan.arms, run.plan.replicas, phase=phase, scope=("train", stage.index, round))
         play(run, pool, episodes, sampling(run.experiment.sampling))
     recorded = run.recorded(phase)
     batch = [recorded[episode.id] for episode in episodes]

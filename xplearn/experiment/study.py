@@ -101,12 +101,14 @@ def _choose(run: Context, stage: Stage, round: int, batch: Sequence[Trajectory])
 
 
 def _earlier(run: Context, stage: Stage) -> dict[int, list[Anchor]]:
-    """The anchors of the stages before this one; warm-up stages are not part of the stream."""
+    """The anchors of the stages before this one, as last trained on; warm-up stages are not part of the stream."""
     found: dict[int, list[Anchor]] = {}
     for index, config in enumerate(run.experiment.stream[: stage.index]):
+        latest: dict[str, Anchor] = {}
         for round in range(0 if config.warmup else config.rounds):
             past = _read(run.folder.study(index, round))
-            found.setdefault(index, []).extend((index, round, anchor) for anchor in (past.anchors if past else ()))
+            latest |= {anchor: (index, round, anchor) for anchor in (past.anchors if past else ())}
+        found[index] = list(latest.values())
     return found
 
 

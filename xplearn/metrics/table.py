@@ -55,7 +55,9 @@ class Table:
     confidence: float
 
 
-def build_table(results: Iterable[EpisodeResult], *, points: int, learned: bool, bootstrap: Bootstrap) -> Table:
+def build_table(
+    results: Iterable[EpisodeResult], *, points: int, learned: bool, bootstrap: Bootstrap, domains: Sequence[str] = ()
+) -> Table:
     """The table of a run, finished or not.
 
     Args:
@@ -63,9 +65,11 @@ def build_table(results: Iterable[EpisodeResult], *, points: int, learned: bool,
         points: stages of the stream, warm-up aside: the last one's rows are the final model's.
         learned: whether any learner changed the agent between the points.
         bootstrap: how the intervals are drawn.
+        domains: their order; others follow by name.
     """
     groups = _grouped(results)
-    order = sorted(groups, key=lambda group: (group[0], group[1] == POOLED, group[1], group[2] == "experience"))
+    ranks = {domain: rank for rank, domain in enumerate(reversed(domains), start=1)}
+    order = sorted(groups, key=lambda group: (group[0], group[1] == POOLED, -ranks.get(group[1], 0), group[1], group[2] == "experience"))
     return Table(
         rows=tuple(_row(group, groups, _label(group[0], group[2], points, learned), bootstrap) for group in order),
         confidence=bootstrap.confidence,

@@ -50,7 +50,8 @@ class Run:
         evaluate = resolved["evaluate"]
         bootstrap = Bootstrap(confidence=evaluate["confidence"], resamples=evaluate["resamples"], seed=self.header.seed)
         points = sum(not stage["warmup"] for stage in resolved["stream"])
-        return build_table(self.episodes(), points=points, learned=bool(resolved["learner"]), bootstrap=bootstrap)
+        learned, domains = bool(resolved["learner"]), list(self.header.panels)
+        return build_table(self.episodes(), points=points, learned=learned, bootstrap=bootstrap, domains=domains)
 
     def frame(self) -> Any:
         """The episodes as a pandas data frame, one row each."""

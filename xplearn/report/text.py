@@ -56,7 +56,7 @@ def cells(row: Row) -> list[str]:
         interval(row.versus_plain, signed=True),
         f"{row.tokens_in:,.0f}",
         f"{row.tokens_out:,.0f}",
-        f"{row.seconds:.2f}",
+        f"{row.seconds:.3g}",
     ]
 
 

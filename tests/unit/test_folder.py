@@ -1,0 +1,155 @@
+import json
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+
+from xplearn.errors import RecordError
+from xplearn.metrics.scores import episode_result
+from xplearn.record.folder import RunFolder, folder_name
+from xplearn.record.header import FORMAT, Header, panel, read_header, require_comparable
+from xplearn.record.reader import load
+from xplearn.record.writer import RunWriter
+from xplearn.testing.samples import task, trajectory
+
+RESOLVED = {
+    "run": {"name": "demo", "seed": 0, "dir": "runs", "batch": 8, "workers": 0, "step_seconds": 120.0, "max_steps": None},
+    "stream": [{"env": {"name": "toy"}, "warmup": False}],
+    "evaluate": {"confidence": 0.95, "resamples": 100},
+    "learner": [],
+}
+
+
+def write(folder, *numbers, phase="train/0/0"):
+    writer = RunWriter(folder)
+    for number in numbers:
+        writer.episode(trajectory(number), episode_result(trajectory(number), phase))
+    writer.close()
+
+
+def test_name_of_the_folder_depends_on_the_experiment_and_not_on_how_it_is_carried_out():
+    name = folder_name(RESOLVED)
+    assert name.startswith("demo-")
+    assert len(name) == len("demo-") + 8
+    moved = {**RESOLVED["run"], "dir": "elsewhere", "batch": 1, "workers": 2, "step_seconds": 1.0}
+    assert folder_name({**RESOLVED, "run": moved}) == name
+    assert folder_name({**RESOLVED, "run": {**RESOLVED["run"], "seed": 1}}) != name
+    assert folder_name({**RESOLVED, "learner": ["x"]}) != name
+
+
+def test_recorded_episodes_come_back(tmp_path):
+    folder = RunFolder(tmp_path)
+    Header(resolved=RESOLVED).write(folder.header)
+    write(folder, 0, 1)
+    run = load(tmp_path)
+    assert [result.task for result in run.episodes()] == ["boil-0", "fetch-1"]
+    assert list(run.trajectories("train/0/0")) == [trajectory(0), trajectory(1)]
+    assert run.phases() == ["train/0/0"]
+    assert run.header.resolved == RESOLVED
+    assert RunWriter(folder).done("train/0/0") == {trajectory(0).id, trajectory(1).id}
+    assert RunWriter(folder).done("eval/0/toy") == frozenset()
+
+
+@pytest.mark.parametrize("torn", [b'{"id": "half', b"\xff\xfe", b'{"id": "whole but unended"}'])
+def test_torn_last_lines_are_dropped_and_writing_goes_on(tmp_path, torn):
+    folder = RunFolder(tmp_path)
+    write(folder, 0)
+    for path in (folder.episodes, folder.trajectories("train/0/0"), folder.metrics):
+        with path.open("ab") as file:
+            file.write(torn)
+    write(folder, 1)
+    Header(resolved=RESOLVED).write(folder.header)
+    assert [result.task for result in load(tmp_path).episodes()] == ["boil-0", "fetch-1"]
+    assert list(load(tmp_path).trajectories("train/0/0")) == [trajectory(0), trajectory(1)]
+
+
+def test_trajectory_whose_episode_was_never_recorded_is_dropped(tmp_path):
+    folder = RunFolder(tmp_path)
+    write(folder, 0, 1)
+    lines = folder.episodes.read_bytes().splitlines(keepends=True)
+    folder.episodes.write_bytes(lines[0])
+    write(folder, 1)
+    Header(resolved=RESOLVED).write(folder.header)
+    assert list(load(tmp_path).trajectories("train/0/0")) == [trajectory(0), trajectory(1)]
+
+
+def test_damage_in_the_middle_is_an_error_with_its_line(tmp_path):
+    folder = RunFolder(tmp_path)
+    write(folder, 0, 1)
+    lines = folder.episodes.read_bytes().splitlines(keepends=True)
+    folder.episodes.write_bytes(b"".join([lines[0], b"garbage\n", lines[1]]))
+    with pytest.raises(RecordError, match=r"episodes.jsonl: line 2 is damaged .*start anew"):
+        RunWriter(folder)
+
+
+def test_latest_figures_of_a_learner_win(tmp_path):
+    folder = RunFolder(tmp_path)
+    Header(resolved=RESOLVED).write(folder.header)
+    writer = RunWriter(folder)
+    for loss in (2.0, 1.0):
+        writer.scalars({"stage": 0, "round": 0, "learner": "learner.0", "loss": loss})
+    writer.close()
+    assert [line["loss"] for line in load(tmp_path).scalars()] == [1.0]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (None, "not a run folder"),
+        ("{", "damaged"),
+        ("[]", "no format number"),
+        ('{"format": 1, "surprise": 2}', "unknown keys"),
+        (json.dumps({"format": FORMAT + 1}), f"newer xplearn .format {FORMAT + 1}, this one reads up to {FORMAT}.: pip install -U xplearn"),
+    ],
+)
+def test_unreadable_header_is_one_line_with_the_next_step(tmp_path, text, reason):
+    path = tmp_path / "run.json"
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(RecordError, match=reason) as caught:
+        read_header(path)
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_header_comes_back_equal(tmp_path):
+    header = Header(resolved=RESOLVED, bank={"0": "abc"}, status="interrupted", git={"commit": "c", "dirty": True})
+    header.write(tmp_path / "run.json")
+    assert read_header(tmp_path / "run.json") == header
+
+
+def test_second_process_is_kept_out(tmp_path):
+    folder = RunFolder(tmp_path)
+    folder.acquire()
+    Header(resolved=RESOLVED).write(folder.header)
+    script = f"from pathlib import Path; from xplearn.record.folder import RunFolder; RunFolder(Path({str(tmp_path)!r})).acquire()"
+    second = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert "another process is running this experiment" in second.stderr
+    folder.release()
+    folder.release()
+    assert subprocess.run([sys.executable, "-c", script], capture_output=True, check=False).returncode == 0
+
+
+def test_folder_in_which_nothing_began_is_removed(tmp_path):
+    folder = RunFolder(tmp_path / "runs" / "x")
+    folder.acquire()
+    folder.bank.mkdir()
+    folder.release()
+    assert not folder.path.exists()
+
+
+def test_figures_of_another_environment_version_or_panel_are_refused():
+    require_comparable("runs/x", {"toy": "1"}, {"toy": "1", "new": "2"}, "environment version")
+    with pytest.raises(RecordError, match=r"'toy' is 1, now it is 2: .* another run.name"):
+        require_comparable("runs/x", {"toy": "1"}, {"toy": "2"}, "environment version")
+    assert panel([task(0), task(1)]) != panel([task(1), task(0)])
+    assert panel([task(0)]) != panel([replace(task(0), split="test")])
+    assert panel([task(0)])["tasks"] == 1
+
+
+def test_frame_has_a_row_per_episode(tmp_path):
+    pytest.importorskip("pandas")
+    folder = RunFolder(tmp_path)
+    Header(resolved=RESOLVED).write(folder.header)
+    write(folder, 0, 1)
+    assert load(tmp_path).frame()["score"].tolist() == [1.0, 0.25]

@@ -1,0 +1,394 @@
+import contextlib
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+
+from xplearn.builtin.selectors import NoneSelector
+from xplearn.config import load_experiment
+from xplearn.errors import ConfigError, ContractError, EnvironmentDiedError, IncompatibleError, RecordError
+from xplearn.experiment import phases
+from xplearn.experiment.build import check_experiment
+from xplearn.experiment.observer import Silent
+from xplearn.experiment.run import run_experiment
+from xplearn.hookspecs import hookimpl
+from xplearn.interfaces import Learner, Selector
+from xplearn.record.reader import load
+from xplearn.testing.dial import DialPolicy, TurnLearner, dial_plugins
+
+BASE = {
+    "stream": [{"env": "core.counting", "tasks": {"limit": 4}}],
+    "policy": "dial.policy",
+    "store": "core.memory",
+    "selector": "core.nearest",
+    "conditioner": "core.prompt",
+    "record": "core.record",
+    "learner": "dial.turn",
+    "evaluate": {"tasks": {"limit": 3, "split": "test"}, "resamples": 100},
+}
+
+
+class Watching(Silent):
+    def __init__(self):
+        self.phases, self.notes, self.scores = [], [], []
+
+    def phase_start(self, name, total):
+        self.phases.append((name, total))
+
+    def advance(self, n=1, **figures):
+        self.scores.append(figures)
+
+    def note(self, text):
+        self.notes.append(text)
+
+
+def start(tmp_path, plugins=None, observer=None, **changes):
+    plugins = plugins or dial_plugins()
+    experiment, given = load_experiment({**BASE, **changes, "run": {"dir": str(tmp_path), **changes.get("run", {})}}, [], plugins.registry)
+    return run_experiment(experiment, plugins=plugins, given=given, observer=observer)
+
+
+def rows(table):
+    return [dataclasses.replace(row, seconds=0.0) for row in table.rows]
+
+
+@pytest.fixture
+def adding(request):
+    """Plugins with a part of this test added as ``own.part``."""
+
+    def add(slot, cls):
+        request.module.__dict__["Own"] = cls
+
+        class Own:
+            @hookimpl
+            def xplearn_register(self, registry):
+                registry.add(slot, "part", f"{__name__}:Own")
+
+        plugins = dial_plugins()
+        plugins.add("own", Own())
+        assert not plugins.registry.failures
+        return plugins
+
+    return add
+
+
+def test_run_has_the_rows_of_both_arms_before_and_after_learning(tmp_path):
+    watching = Watching()
+    result = start(tmp_path, observer=watching)
+    assert [row.label for row in result.table.rows] == ["Base", "Base+Harness", "Model-only", "Model+Harness"]
+    assert [name for name, _ in watching.phases] == ["train/0/0", "eval/0/core.counting", "learner.0/0/0", "eval/1/core.counting"]
+    assert watching.notes == []
+    header = load(result.folder).header
+    assert (header.status, header.error, header.seed) == ("finished", None, 0)
+    assert header.config["policy"] == "dial.policy"
+    assert header.resolved["policy"] == {"name": "dial.policy", "fields": {}}
+    assert header.parts["policy"] == {"name": "dial.policy", "skill": 20, "milliseconds": 0.0}
+    assert header.environments == {"core.counting": "counting 1, 5 turns"}
+    assert header.panels["core.counting"]["tasks"] == 3
+    assert header.bank["0"] == header.bank["1"]
+    assert header.encoder.startswith("core.hashing/")
+    assert header.packages["python"].startswith("3.")
+    assert len(header.results) == 4
+    assert header.tokens["out"] > 0
+    assert [line["learner"] for line in load(result.folder).scalars()] == ["record.0", "learner.0"]
+
+
+def test_finished_run_is_read_and_not_played(tmp_path):
+    first = start(tmp_path)
+    watching = Watching()
+    assert rows(start(tmp_path, observer=watching).table) == rows(first.table)
+    assert watching.phases == []
+
+
+def test_evaluation_meets_the_same_episodes_before_and_after_learning(tmp_path):
+    result = load(start(tmp_path).folder)
+    seeds = {(episode.task, episode.seed) for episode in result.episodes() if episode.phase.startswith("eval")}
+    assert len(seeds) == 3
+
+
+def test_experience_reaches_the_experience_arm_and_only_it(tmp_path):
+    run = load(start(tmp_path).folder)
+    for trajectory in run.trajectories("eval/0/core.counting"):
+        shown = [step.selection.experiences for step in trajectory.steps]
+        assert all(shown) if trajectory.arm == "experience" else not any(shown)
+
+
+def test_batch_width_and_folder_do_not_change_the_table(tmp_path):
+    one, eight = start(tmp_path / "a", run={"batch": 1}), start(tmp_path / "b", run={"batch": 8})
+    assert rows(one.table) == rows(eight.table)
+    assert one.folder.name == eight.folder.name
+
+
+def test_selector_that_never_selects_is_evaluated_in_the_plain_arm_alone(tmp_path, adding):
+    class Empty(NoneSelector):
+        @property
+        def provides(self):
+            return super().provides | {"selector.none"}
+
+    result = start(tmp_path, adding("selector", Empty), selector="own.part")
+    assert [row.label for row in result.table.rows] == ["Base", "Model-only"]
+
+
+def test_without_learner_and_record_the_agent_is_evaluated_once(tmp_path):
+    watching = Watching()
+    result = start(tmp_path, observer=watching, learner=[], record="core.record")
+    assert [row.label for row in result.table.rows] == ["Base", "Base+Harness"]
+    assert [name for name, _ in watching.phases] == ["train/0/0", "eval/0/core.counting"]
+
+
+def test_warm_up_is_learned_before_the_first_evaluation_and_leaves_no_experience(tmp_path):
+    warm = {"env": "core.errands", "tasks": {"limit": 2}, "warmup": True}
+    watching = Watching()
+    result = start(tmp_path, observer=watching, stream=[warm, *BASE["stream"]])
+    names = [name for name, _ in watching.phases]
+    assert names.index("learner.0/0/0") < names.index("eval/0/core.counting") < names.index("learner.0/1/0")
+    assert [row.label for row in result.table.rows] == ["Base", "Base+Harness", "Model-only", "Model+Harness"]
+    assert {row.domain for row in result.table.rows} == {"core.counting"}
+    assert [line["learner"] for line in load(result.folder).scalars()] == ["learner.0", "record.0", "learner.0"]
+
+
+def test_demonstrations_are_recorded_once_and_dressed_in_every_arm(tmp_path):
+    learner = {"name": "dial.turn", "source": "demonstration", "arms": ["plain", "experience"]}
+    run = load(start(tmp_path, learner=learner).folder)
+    raw, dressed = list(run.trajectories("train/0/0")), list(run.trajectories("dressed/0/0"))
+    assert [trajectory.arm for trajectory in raw] == ["plain"] * 4
+    assert {trajectory.source for trajectory in raw} == {"demonstration"}
+    assert [trajectory.arm for trajectory in dressed] == ["plain", "experience"] * 4
+    for trajectory in dressed:
+        shown = trajectory.steps[0].selection.experiences
+        assert bool(shown) == (trajectory.arm == "experience"), "the bank of this very round is used for dressing"
+        assert all(experience.task != trajectory.task.id for experience in shown)
+    assert [(line["written"], line["bank"]) for line in run.scalars()[:1]] == [(4.0, 4.0)]
+
+
+def test_replay_brings_anchors_of_earlier_stages(tmp_path):
+    stream = [BASE["stream"][0], {"env": "core.errands", "tasks": {"limit": 4}}]
+    result = start(tmp_path, stream=stream, replay={"ratio": 0.5})
+    batches = [line["batch"] for line in load(result.folder).scalars() if line["learner"] == "learner.0"]
+    assert batches == [4.0, 6.0]
+    study = json.loads((result.folder / "study" / "1-0.json").read_text())
+    assert [stage for stage, _, _ in study["replayed"]] == [0, 0]
+
+
+def test_rounds_of_rollouts_are_collected_anew(tmp_path):
+    stream = [{**BASE["stream"][0], "rounds": 2}]
+    run = load(start(tmp_path, stream=stream).folder)
+    first, second = (list(run.trajectories(f"train/0/{round}")) for round in (0, 1))
+    assert {trajectory.seed for trajectory in first}.isdisjoint(trajectory.seed for trajectory in second)
+    assert {step.completion.policy_version for trajectory in second for step in trajectory.steps} == {1}
+
+
+def interrupt_at(monkeypatch, phase, episode):
+    """Ctrl-C when the given episode of a phase is recorded."""
+    record = phases.Recording._record
+
+    def stop(self, trajectory):
+        record(self, trajectory)
+        if self._phase == phase and len(self._scores) == episode:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(phases.Recording, "_record", stop)
+
+
+@pytest.mark.parametrize(("phase", "episode"), [("train/0/0", 2), ("eval/0/core.counting", 1), ("eval/1/core.counting", 5)])
+def test_interrupted_run_goes_on_to_the_same_table(tmp_path, monkeypatch, phase, episode):
+    whole = start(tmp_path / "whole")
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        interrupt_at(patched, phase, episode)
+        start(tmp_path / "cut")
+    (folder,) = (tmp_path / "cut").iterdir()
+    assert load(folder).header.status == "interrupted"
+    watching = Watching()
+    assert rows(start(tmp_path / "cut", observer=watching).table) == rows(whole.table)
+    assert dict(watching.phases).get(phase) == (4 if phase.startswith("train") else 6) - episode
+    ids = [result.id for result in load(folder).episodes()]
+    assert len(ids) == len(set(ids))
+
+
+def test_training_under_way_goes_on_from_its_progress(tmp_path, monkeypatch):
+    whole = start(tmp_path / "whole")
+    learn, calls = TurnLearner.learn, []
+
+    def killed(self, batch, agent):
+        calls.append(agent.checkpoint.load())
+        if len(calls) == 1:
+            with contextlib.suppress(ZeroDivisionError):
+                learn(self, [*batch[:2], None], agent) if False else agent.checkpoint.save({"done": 2, "turned": 3})
+            raise ZeroDivisionError("killed")
+        return {"turned": 0.0}
+
+    monkeypatch.setattr(TurnLearner, "learn", killed)
+    with pytest.raises(ZeroDivisionError):
+        start(tmp_path / "cut")
+    (folder,) = (tmp_path / "cut").iterdir()
+    header = load(folder).header
+    assert (header.status, header.error) == ("failed", "killed")
+    start(tmp_path / "cut")
+    assert calls == [None, {"done": 2, "turned": 3}]
+    assert not list((folder / "checkpoints" / "progress").iterdir())
+    assert whole.header.status == "finished"
+
+
+def test_unsound_mix_says_so_and_writes_nothing(tmp_path):
+    with pytest.raises(IncompatibleError, match=r"selector 'core.nearest' requires 'store.filled'"):
+        start(tmp_path, record=[])
+    assert list(tmp_path.iterdir()) == []
+
+
+def problems(**changes):
+    plugins = dial_plugins()
+    experiment, _ = load_experiment({**BASE, **changes}, [], plugins.registry)
+    return {(problem.slot, problem.name, problem.capability): problem for problem in check_experiment(experiment, plugins)}
+
+
+def test_sound_mix_has_no_problems():
+    assert problems() == {}
+
+
+def test_each_need_is_named_with_what_would_fit():
+    found = problems(selector="core.bm25", record=[], learner=[], curriculum="core.nearest", sampling={"choices": "rank"})
+    assert set(found) == {
+        ("selector", "core.bm25", "store.filled"),
+        ("curriculum", "core.nearest", "selector.study"),
+        ("sampling", "choices: rank", "env.ranking"),
+        ("curriculum", "core.nearest", "store.space:key"),
+    }
+    assert found["selector", "core.bm25", "store.filled"].fitting["learner"] == ("core.record",)
+    assert "core.all" in found["curriculum", "core.nearest", "selector.study"].fitting["selector"]
+
+
+def test_learners_that_disagree_on_the_source_are_refused():
+    with pytest.raises(ConfigError, match="one round has one source"):
+        problems(learner=["dial.turn", {"name": "dial.turn", "source": "demonstration"}])
+
+
+def test_unknown_task_id_fails_before_anything_is_written(tmp_path):
+    with pytest.raises(ConfigError, match="evaluate.tasks.ids: no task has 'test/99'"):
+        start(tmp_path, evaluate={"tasks": {"split": "test", "ids": ["test/99"]}})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_folder_of_another_experiment_is_refused(tmp_path):
+    plugins = dial_plugins()
+    result = start(tmp_path, plugins)
+    experiment, given = load_experiment({**BASE, "run": {"seed": 1}}, [], plugins.registry)
+    with pytest.raises(RecordError, match="holds another experiment"):
+        run_experiment(experiment, plugins=plugins, given=given, folder=result.folder)
+
+
+def test_another_environment_version_refuses_to_go_on(tmp_path, monkeypatch):
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        interrupt_at(patched, "eval/0/core.counting", 1)
+        start(tmp_path)
+    (folder,) = tmp_path.iterdir()
+    text = (folder / "run.json").read_text()
+    (folder / "run.json").write_text(text.replace("counting 1, 5 turns", "counting 0, 5 turns"))
+    with pytest.raises(RecordError, match="environment version of 'core.counting' is counting 0, 5 turns, now it is counting 1, 5 turns"):
+        start(tmp_path)
+    assert load(folder).header.status == "interrupted"
+
+
+def test_figure_that_is_not_finite_is_refused(tmp_path, adding):
+    class Diverging(TurnLearner):
+        def learn(self, batch, agent):
+            return {"loss": float("nan")}
+
+    with pytest.raises(ContractError, match="own.part: returned loss = nan"):
+        start(tmp_path, adding("learner", Diverging), learner="own.part")
+
+
+def test_part_that_writes_the_bank_in_evaluation_is_caught(tmp_path, adding):
+    class Scribbler(Selector):
+        @property
+        def provides(self):
+            return frozenset({"selector.act"})
+
+        def select(self, queries, store):
+            for experience in list(store)[:1]:
+                store.update(experience.id, uses=experience.uses + 1)
+            return NoneSelector().select(queries, store)
+
+    with pytest.raises(ContractError, match="frozen"):
+        start(tmp_path, adding("selector", Scribbler), selector="own.part")
+
+
+def test_training_that_moves_no_parameter_is_caught(tmp_path, adding):
+    torch = pytest.importorskip("torch")
+    weight = torch.nn.Parameter(torch.ones(2))
+
+    class Still(DialPolicy):
+        def parameters(self):
+            yield "weight", weight
+
+    with pytest.raises(ContractError, match="policy: offers 1 trainable parameters and training moved none"):
+        start(tmp_path, adding("policy", Still), policy="own.part")
+
+
+def test_learner_that_only_watches_needs_no_movement(tmp_path, adding):
+    class Idle(Learner):
+        def learn(self, batch, agent):
+            return {}
+
+    assert start(tmp_path, adding("learner", Idle), learner="own.part").header.status == "finished"
+
+
+def test_observers_that_raise_are_told_once_and_change_nothing(tmp_path):
+    class Broken:
+        seen = 0
+
+        @hookimpl
+        def xplearn_episode_end(self, result):
+            Broken.seen += 1
+            raise ZeroDivisionError
+
+    plugins = dial_plugins()
+    plugins.add("broken", Broken())
+    watching = Watching()
+    assert start(tmp_path, plugins, watching).header.status == "finished"
+    assert Broken.seen == 16
+    (note,) = watching.notes
+    assert "xplearn_episode_end" in note
+
+
+def test_observers_see_the_run(tmp_path):
+    class Seeing:
+        seen = []
+
+        @hookimpl
+        def xplearn_run_start(self, folder, config):
+            self.seen.append(("start", Path(folder).name, config["policy"]["name"]))
+
+        @hookimpl
+        def xplearn_learn_end(self, stage, round, learner, scalars):
+            self.seen.append((stage, round, learner, "turned" in scalars))
+
+        @hookimpl
+        def xplearn_run_end(self, folder, status):
+            self.seen.append(("end", status))
+
+    plugins = dial_plugins()
+    plugins.add("seeing", Seeing())
+    result = start(tmp_path, plugins)
+    assert Seeing.seen == [
+        ("start", result.folder.name, "dial.policy"),
+        (0, 0, "core.record", False),
+        (0, 0, "dial.turn", True),
+        ("end", "finished"),
+    ]
+
+
+def test_environment_in_which_every_episode_dies_ends_the_run_and_is_played_again_later(tmp_path, monkeypatch):
+    from xplearn.builtin.toys import Counting
+
+    def dead(self, action):
+        raise EnvironmentDiedError("core.counting", "no Java")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Counting, "step", dead)
+        with pytest.raises(EnvironmentDiedError, match=r"every episode of train/0/0 died, the first one so: .*no Java"):
+            start(tmp_path)
+    (folder,) = tmp_path.iterdir()
+    assert load(folder).header.status == "failed"
+    assert list(load(folder).episodes()) == []
+    assert start(tmp_path).header.status == "finished"
