@@ -40,7 +40,9 @@ class World:
 
 
 def world():
-    agent = Agent(policy=DialPolicy(), encoder=HashingEncoder(), store=MemoryStore(), selector=NoneSelector(), conditioner=NoneConditioner())
+    agent = Agent(
+        policy=DialPolicy(), encoder=HashingEncoder(), store=MemoryStore(), selector=NoneSelector(), conditioner=NoneConditioner()
+    )
     agent.setup()
     return World(agent=agent, learner=TurnLearner())
 

@@ -1,4 +1,3 @@
-import contextlib
 import dataclasses
 import json
 from pathlib import Path
@@ -194,9 +193,10 @@ def interrupt_at(monkeypatch, phase, episode):
 @pytest.mark.parametrize(("phase", "episode"), [("train/0/0", 2), ("eval/0/core.counting", 1), ("eval/1/core.counting", 5)])
 def test_interrupted_run_goes_on_to_the_same_table(tmp_path, monkeypatch, phase, episode):
     whole = start(tmp_path / "whole")
-    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+    with monkeypatch.context() as patched:
         interrupt_at(patched, phase, episode)
-        start(tmp_path / "cut")
+        with pytest.raises(KeyboardInterrupt):
+            start(tmp_path / "cut")
     (folder,) = (tmp_path / "cut").iterdir()
     assert load(folder).header.status == "interrupted"
     watching = Watching()
@@ -212,11 +212,11 @@ def test_training_under_way_goes_on_from_its_progress(tmp_path, monkeypatch):
 
     def killed(self, batch, agent):
         calls.append(agent.checkpoint.load())
-        if len(calls) == 1:
-            with contextlib.suppress(ZeroDivisionError):
-                learn(self, [*batch[:2], None], agent) if False else agent.checkpoint.save({"done": 2, "turned": 3})
-            raise ZeroDivisionError("killed")
-        return {"turned": 0.0}
+        if len(calls) > 1:
+            return learn(self, batch, agent)
+        with pytest.raises(AttributeError):
+            learn(self, [*batch[:2], None, None], agent)
+        raise ZeroDivisionError("killed")
 
     monkeypatch.setattr(TurnLearner, "learn", killed)
     with pytest.raises(ZeroDivisionError):
@@ -224,10 +224,10 @@ def test_training_under_way_goes_on_from_its_progress(tmp_path, monkeypatch):
     (folder,) = (tmp_path / "cut").iterdir()
     header = load(folder).header
     assert (header.status, header.error) == ("failed", "killed")
-    start(tmp_path / "cut")
-    assert calls == [None, {"done": 2, "turned": 3}]
+    assert rows(start(tmp_path / "cut").table) == rows(whole.table)
+    assert calls[0] is None
+    assert calls[1]["done"] == 2
     assert not list((folder / "checkpoints" / "progress").iterdir())
-    assert whole.header.status == "finished"
 
 
 def test_unsound_mix_says_so_and_writes_nothing(tmp_path):
@@ -254,8 +254,8 @@ def test_each_need_is_named_with_what_would_fit():
         ("sampling", "choices: rank", "env.ranking"),
         ("curriculum", "core.nearest", "store.space:key"),
     }
-    assert found["selector", "core.bm25", "store.filled"].fitting["learner"] == ("core.record",)
-    assert "core.all" in found["curriculum", "core.nearest", "selector.study"].fitting["selector"]
+    assert found["selector", "core.bm25", "store.filled"].fitting["record"] == ("core.record",)
+    assert "core.all" in found["curriculum", "core.nearest", "selector.study"].fitting["curriculum"]
 
 
 def test_learners_that_disagree_on_the_source_are_refused():
@@ -264,7 +264,7 @@ def test_learners_that_disagree_on_the_source_are_refused():
 
 
 def test_unknown_task_id_fails_before_anything_is_written(tmp_path):
-    with pytest.raises(ConfigError, match="evaluate.tasks.ids: no task has 'test/99'"):
+    with pytest.raises(ConfigError, match=r"evaluate.tasks.ids: no task has 'test/99'"):
         start(tmp_path, evaluate={"tasks": {"split": "test", "ids": ["test/99"]}})
     assert list(tmp_path.iterdir()) == []
 
@@ -278,13 +278,14 @@ def test_folder_of_another_experiment_is_refused(tmp_path):
 
 
 def test_another_environment_version_refuses_to_go_on(tmp_path, monkeypatch):
-    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+    with monkeypatch.context() as patched:
         interrupt_at(patched, "eval/0/core.counting", 1)
-        start(tmp_path)
+        with pytest.raises(KeyboardInterrupt):
+            start(tmp_path)
     (folder,) = tmp_path.iterdir()
     text = (folder / "run.json").read_text()
     (folder / "run.json").write_text(text.replace("counting 1, 5 turns", "counting 0, 5 turns"))
-    with pytest.raises(RecordError, match="environment version of 'core.counting' is counting 0, 5 turns, now it is counting 1, 5 turns"):
+    with pytest.raises(RecordError, match=r"environment version of 'core.counting' is counting 0, 5 turns, now it is counting 1, 5 turns"):
         start(tmp_path)
     assert load(folder).header.status == "interrupted"
 
@@ -294,7 +295,7 @@ def test_figure_that_is_not_finite_is_refused(tmp_path, adding):
         def learn(self, batch, agent):
             return {"loss": float("nan")}
 
-    with pytest.raises(ContractError, match="own.part: returned loss = nan"):
+    with pytest.raises(ContractError, match=r"own.part: returned loss = nan"):
         start(tmp_path, adding("learner", Diverging), learner="own.part")
 
 
@@ -352,25 +353,25 @@ def test_observers_that_raise_are_told_once_and_change_nothing(tmp_path):
 
 
 def test_observers_see_the_run(tmp_path):
-    class Seeing:
-        seen = []
+    seen = []
 
+    class Seeing:
         @hookimpl
         def xplearn_run_start(self, folder, config):
-            self.seen.append(("start", Path(folder).name, config["policy"]["name"]))
+            seen.append(("start", Path(folder).name, config["policy"]["name"]))
 
         @hookimpl
         def xplearn_learn_end(self, stage, round, learner, scalars):
-            self.seen.append((stage, round, learner, "turned" in scalars))
+            seen.append((stage, round, learner, "turned" in scalars))
 
         @hookimpl
         def xplearn_run_end(self, folder, status):
-            self.seen.append(("end", status))
+            seen.append(("end", status))
 
     plugins = dial_plugins()
     plugins.add("seeing", Seeing())
     result = start(tmp_path, plugins)
-    assert Seeing.seen == [
+    assert seen == [
         ("start", result.folder.name, "dial.policy"),
         (0, 0, "core.record", False),
         (0, 0, "dial.turn", True),

@@ -150,7 +150,7 @@ def _check_selectors(parts: Parts, registry: Registry) -> list[Problem]:
     for path, capability in (("selector", "selector.act"), ("curriculum", "selector.study")):
         _, name, part = parts.by_path[path]
         if capability not in part.provides:
-            fitting = {"selector": tuple(registry.providing(capability).get("selector", ()))}
+            fitting = {path: tuple(registry.providing(capability).get("selector", ()))}
             problems.append(Problem(slot=path, name=name, capability=capability, why=WHY[capability], present=(name,), fitting=fitting))
     return problems
 
