@@ -46,7 +46,9 @@ def exact(trajectory):
 def require_identical(make, sampling, ways):
     (width, workers), *others = ways
     reference = played(make(), width=width, workers=workers, sampling=sampling)
-    assert len({tuple(step.action for step in found.steps) for found in reference.values()}) > len(reference) / 4, "or the comparison proves nothing"
+    assert len({tuple(step.action for step in found.steps) for found in reference.values()}) > len(reference) / 4, (
+        "or the comparison proves nothing"
+    )
     for width, workers in others:
         found = played(make(), width=width, workers=workers, sampling=sampling)
         for id, trajectory in reference.items():

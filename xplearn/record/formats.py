@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from xplearn.metrics.cost import shared_prefix
 from xplearn.record.tables import Tables
-from xplearn.types import Completion, Conditioning, Query, Selection, Step, Task, Trajectory
+from xplearn.types import Completion, Conditioning, Message, Query, Selection, Step, Task, Trajectory
 
 Json = dict[str, Any]
 
@@ -52,33 +52,40 @@ class _Deltas:
     def __init__(self) -> None:
         self._last: dict[str, tuple[Any, ...]] = {}
 
-    def shrink(self, name: str, values: tuple[Any, ...]) -> list[Any]:
-        last = self._last.get(name, ())
-        kept = shared_prefix(last, values)
+    def shrink(self, name: str, values: tuple[Any, ...]) -> tuple[int, tuple[Any, ...]]:
+        """How much of the last value was kept, and what is new."""
+        kept = shared_prefix(self._last.get(name, ()), values)
         self._last[name] = values
-        return [kept, *values[kept:]]
+        return kept, values[kept:]
 
-    def grow(self, name: str, delta: Sequence[Any]) -> tuple[Any, ...]:
-        values = self._last.get(name, ())[: delta[0]] + tuple(delta[1:])
-        self._last[name] = values
+    def grow(self, name: str, kept: int, new: Iterable[Any]) -> tuple[Any, ...]:
+        """The value that ``shrink`` was given."""
+        values = self._last[name] = self._last.get(name, ())[:kept] + tuple(new)
         return values
 
-    def extend(self, name: str, values: tuple[Any, ...]) -> None:
-        self._last[name] += values
+    def set(self, name: str, values: tuple[Any, ...]) -> None:
+        """Known to both sides without writing it."""
+        self._last[name] = values
+
+
+def _dump_messages(name: str, messages: tuple[Message, ...], tables: Tables, deltas: _Deltas) -> list[int]:
+    kept, new = deltas.shrink(name, messages)
+    return [kept, *map(tables.message, new)]
+
+
+def _load_messages(name: str, delta: Sequence[int], tables: Tables, deltas: _Deltas) -> tuple[Message, ...]:
+    return deltas.grow(name, delta[0], (tables.messages[number] for number in delta[1:]))
 
 
 def _dump_step(step: Step, tables: Tables, deltas: _Deltas) -> Json:
     completion, memory = step.completion, step.conditioning.memory
-    query = deltas.shrink("query", tuple(map(tables.message, step.query.messages)))
-    conditioning = deltas.shrink("conditioning", tuple(map(tables.message, step.conditioning.messages)))
-    prompt = deltas.shrink("prompt", completion.prompt_ids)
-    deltas.extend("prompt", completion.token_ids)
+    kept, new = deltas.shrink("prompt", completion.prompt_ids)
+    deltas.set("prompt", completion.prompt_ids + completion.token_ids)
     line: Json = {
-        "query": query,
+        "query": _dump_messages("query", step.query.messages, tables, deltas),
         "candidates": step.query.candidates,
-        "conditioning": conditioning,
         "text": completion.text,
-        "prompt": prompt,
+        "prompt": [kept, *new],
         "tokens": completion.token_ids,
         "logprobs": completion.logprobs,
         "sampling": tables.sampling(completion.sampling),
@@ -88,6 +95,8 @@ def _dump_step(step: Step, tables: Tables, deltas: _Deltas) -> Json:
         "reward": step.reward,
         "end": [step.terminated, step.truncated, step.valid],
     }
+    if step.conditioning.messages != step.query.messages:
+        line["conditioning"] = _dump_messages("conditioning", step.conditioning.messages, tables, deltas)
     if step.selection.experiences:
         line["selection"] = [[tables.experience(found) for found in step.selection.experiences], step.selection.scores]
     if memory is not None:
@@ -96,11 +105,12 @@ def _dump_step(step: Step, tables: Tables, deltas: _Deltas) -> Json:
 
 
 def _load_step(line: Json, index: int, task: Task, tables: Tables, deltas: _Deltas) -> Step:
-    messages = tuple(tables.messages[number] for number in deltas.grow("query", line["query"]))
-    shown = tuple(tables.messages[number] for number in deltas.grow("conditioning", line["conditioning"]))
-    prompt_ids = deltas.grow("prompt", line["prompt"])
+    messages = shown = _load_messages("query", line["query"], tables, deltas)
+    if "conditioning" in line:
+        shown = _load_messages("conditioning", line["conditioning"], tables, deltas)
+    prompt_ids = deltas.grow("prompt", line["prompt"][0], line["prompt"][1:])
     token_ids = tuple(line["tokens"])
-    deltas.extend("prompt", token_ids)
+    deltas.set("prompt", prompt_ids + token_ids)
     numbers, scores = line.get("selection", ((), ()))
     terminated, truncated, valid = line["end"]
     return Step(
