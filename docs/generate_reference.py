@@ -18,7 +18,12 @@ TARGET = Path(__file__).parent / "reference" / "parts.md"
 
 def reference() -> str:
     """The whole page."""
-    lines = ["# Parts", "", "Generated from the registry by `python docs/generate_reference.py`. Fields are what a configuration file may say.", ""]
+    lines = [
+        "# Parts",
+        "",
+        "Generated from the registry by `python docs/generate_reference.py`. Fields are what a configuration file may say.",
+        "",
+    ]
     for slot in SLOTS:
         lines += [f"## {slot}", ""]
         for entry in installed().registry.entries(slot):

@@ -13,7 +13,7 @@ Capability = str
 """A dotted name, ``<slot>.<what>``; a plugin may define its own under its own name.
 
 ``policy.score .train .encode .memory .reference .keyed`` · ``env.replay .actions .demos .ranking`` ·
-``selector.act .study`` · ``conditioner.text .latent`` · ``learner.conditioned`` · ``store.filled`` ·
+``selector.act .study .none`` · ``conditioner.text .latent`` · ``learner.conditioned`` · ``store.filled`` ·
 ``store.space:<name>``
 """
 
@@ -60,6 +60,8 @@ class Problem:
     """What the capability is needed for."""
     present: tuple[str, ...] = ()
     """Parts of the mix that could have provided it and do not."""
+    listed: tuple[str, ...] = ()
+    """Those of them that stand in a list, which one more may join."""
     fitting: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Registered parts that would, by slot."""
 
@@ -67,7 +69,7 @@ class Problem:
         lines = [f"  {self.slot} '{self.name}' requires '{self.capability}'", f"      {self.why},"]
         lines.append(f"      but {self._absent()} provides it")
         for slot, names in self.fitting.items():
-            lines.append(f"      {slot}s that do: {', '.join(names)}")
+            lines.append(f"      {SLOT_PLURAL.get(slot, slot + 's')} that do: {', '.join(names)}")
         example = self._example()
         if example:
             lines.append(f"      for example: {example}")
@@ -75,19 +77,21 @@ class Problem:
 
     def _absent(self) -> str:
         slot = self.capability.partition(".")[0]
-        slot = "environment" if slot == "env" else slot
+        slot = {"env": "environment", "store": "store or record"}.get(slot, slot)
         return f"no {slot} in [{', '.join(self.present)}]" if self.present else f"no {slot} of this mix"
 
     def _example(self) -> str:
         for slot, names in self.fitting.items():
             if slot in LIST_SLOTS:
-                return f"{slot}: [{', '.join([*self.present, names[0]])}]"
+                return f"{slot}: [{', '.join([*self.listed, names[0]])}]"
             return f"{slot}: {names[0]}"
         return ""
 
 
 LIST_SLOTS = frozenset({"record", "learner"})
 """Slots of a mix that hold a list of parts."""
+
+SLOT_PLURAL = {"record": "learners under 'record'", "policy": "policies"}
 
 Catalogue = Callable[[Capability], Mapping[str, Sequence[str]]]
 """Which registered parts provide a capability, by slot."""
@@ -114,12 +118,14 @@ def _problem(slot: str, name: str, capability: Capability, mix: Sequence[tuple[s
     wanted = {"env": ("environment",), "store": ("store", "record"), "learner": ("learner", "record")}
     head = capability.partition(".")[0]
     slots = wanted.get(head, (head,))
-    fitting = {key: tuple(names) for key, names in (catalogue(capability) if catalogue else {}).items() if names}
+    found = catalogue(capability) if catalogue else {}
+    fitting = {"record" if head == "store" and key == "learner" else key: tuple(names) for key, names in found.items() if names}
     return Problem(
         slot=slot,
         name=name,
         capability=capability,
         why=WHY.get(capability, "it builds on what that part leaves behind"),
         present=tuple(other for kind, other, _ in mix if kind in slots),
+        listed=tuple(other for kind, other, _ in mix if kind in slots and kind in LIST_SLOTS),
         fitting=fitting,
     )

@@ -23,7 +23,7 @@ def test_the_core_registers_its_selectors():
 @pytest.mark.parametrize(
     ("name", "purposes"),
     [
-        ("core.none", {"selector.act", "selector.study"}),
+        ("core.none", {"selector.act", "selector.study", "selector.none"}),
         ("core.all", {"selector.act", "selector.study"}),
         ("core.random", {"selector.act", "selector.study"}),
         ("core.nearest", {"selector.act"}),

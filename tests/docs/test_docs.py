@@ -27,7 +27,9 @@ def blocks(language: str) -> list[object]:
 
 
 def needs_torch(text: str) -> bool:
-    return any(word in text for word in ("core.hf", "core.clone", "core.tiny", "backbone.", "core.minilm", "core.policy", "import torch", "demo"))
+    return any(
+        word in text for word in ("core.hf", "core.clone", "core.tiny", "backbone.", "core.minilm", "core.policy", "import torch", "demo")
+    )
 
 
 @pytest.mark.parametrize("text", blocks("yaml"))

@@ -9,7 +9,7 @@ import pytest
 import xplearn
 from xplearn.compose import compose, merge
 from xplearn.config import build, load_experiment
-from xplearn.errors import ConfigError, UnknownComponentError
+from xplearn.errors import ConfigError, PluginError, UnknownComponentError
 from xplearn.interfaces import Selector
 from xplearn.plugins import installed
 from xplearn.registry import Registry
@@ -81,7 +81,9 @@ def test_naming_another_part_drops_the_fields_of_the_old_one():
     base = {"selector": {"name": "core.nearest", "k": 3}}
     assert merge(base, {"selector": "core.none"}) == {"selector": {"name": "core.none"}}
     assert merge(base, {"selector": {"name": "core.nearest", "k": 5}}) == {"selector": {"name": "core.nearest", "k": 5}}
-    assert compose(None, ["selector=core.nearest", "selector.k=2", "selector.name=core.bm25"], REGISTRY) == {"selector": {"name": "core.bm25"}}
+    assert compose(None, ["selector=core.nearest", "selector.k=2", "selector.name=core.bm25"], REGISTRY) == {
+        "selector": {"name": "core.bm25"}
+    }
 
 
 def test_overrides_reach_into_lists_and_bare_names():
@@ -158,6 +160,8 @@ def test_make_builds_one_part_from_keywords():
         xplearn.make("selector", "core.random", kk=2)
 
 
-def test_an_empty_registry_knows_nothing():
-    with pytest.raises(UnknownComponentError, match=r"\(known: none\)"):
-        Registry().get("selector", "core.none")
+def test_a_name_of_a_plugin_that_is_not_installed_says_how_to_get_it():
+    with pytest.raises(
+        PluginError, match="'scientist': is not installed, so there is no selector 'scientist.best': pip install xplearn-scientist"
+    ):
+        Registry().get("selector", "scientist.best")

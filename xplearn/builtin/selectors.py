@@ -37,7 +37,7 @@ class NoneSelector(Selector):
 
     @property
     def provides(self) -> frozenset[Capability]:
-        return ACT_AND_STUDY
+        return ACT_AND_STUDY | {"selector.none"}
 
     def select(self, queries: Sequence[Query], store: ExperienceStore) -> list[Selection]:
         return [Selection() for _ in queries]
