@@ -8,6 +8,7 @@ import importlib.metadata
 import importlib.util
 import os
 import shutil
+import tempfile
 from pathlib import Path
 
 from py4j.java_gateway import find_jar_path
@@ -72,6 +73,19 @@ def simulator_jar() -> Path:
 def simulator_digest() -> str:
     """The first twelve hexadecimal digits of the archive's SHA-256."""
     return hashlib.sha256(simulator_jar().read_bytes()).hexdigest()[:12]
+
+
+def scratch() -> Path:
+    """Where simulators run: each writes the same small table there whenever it builds a world, so they can share it.
+
+    Raises:
+        DataError: somebody else owns the folder.
+    """
+    folder = Path(tempfile.gettempdir()) / f"xplearn-scienceworld-{os.getuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    if folder.is_symlink() or folder.stat().st_uid != os.getuid():
+        raise DataError(folder, "belongs to somebody else; set TMPDIR to a folder of your own")
+    return folder
 
 
 def classpath() -> str:

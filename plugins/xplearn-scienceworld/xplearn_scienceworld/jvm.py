@@ -5,14 +5,15 @@ The process reads its standard input and ends when that closes, so it can't outl
 
 from __future__ import annotations
 
+import contextlib
 import os
-import shutil
 import subprocess
 import tempfile
 import threading
 import weakref
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import IO, Any
+from typing import Any, Protocol
 
 from xplearn import DataError, EnvironmentDiedError
 from xplearn_scienceworld import install
@@ -24,6 +25,12 @@ START_SECONDS = 60.0
 
 _DETERMINISTIC = ("-XX:+UnlockExperimentalVMOptions", "-XX:hashCode=2")  # else sets iterate in the order of memory addresses
 _INTERFACE = "scienceworld.runtime.pythonapi.PythonInterface"
+
+
+class Closeable(Protocol):
+    """A pipe or a line."""
+
+    def close(self) -> None: ...
 
 
 class SimulatorGoneError(EnvironmentDiedError):
@@ -57,15 +64,18 @@ class Simulator:
             EnvironmentDiedError: the process does not come up; the message holds what it said.
         """
         self.owner = os.getpid()
-        self._process, folder, port, token = _launched(launch.command())
-        self._close = weakref.finalize(self, _end, self._process, folder, self.owner)
+        self._process, port, token = _launched(launch.command())
+        ends = _pipes(self._process)
+        self._close = weakref.finalize(self, _end, self._process, ends, self.owner)
+        self._ends = ends
         _alive.add(self)
         try:
             self._line = Line(port, token, limit=START_SECONDS)
+            ends.append(self._line)
             self._silence()
             self._server = self._line.new(_INTERFACE, limit=START_SECONDS)
         except (LineClosedError, TimeoutError, JavaError) as error:
-            self.close()
+            self._close()
             raise EnvironmentDiedError(NAME, f"Java started but the simulator did not: {error}") from error
 
     @property
@@ -100,16 +110,12 @@ class Simulator:
         return not self._close.alive
 
     def close(self) -> None:
-        """End the process. May be called twice; does nothing in a forked child."""
-        self.disown()
+        """End the process. May be called twice. In a forked child the process lives on: it is the parent's."""
         self._close()
 
     def disown(self) -> None:
-        """Close this Python process's ends of the pipe and socket: a forked child must not keep its parent's JVM alive."""
-        if hasattr(self, "_line"):
-            self._line.close()
-        for pipe in (self._process.stdin, self._process.stdout):
-            _close_quietly(pipe)
+        """Close this Python's ends of pipe and line: a forked child must not keep its parent's simulator alive."""
+        _close_quietly(self._ends)
 
     def _guarded(self, ask: Any, method: str, limit: float) -> Any:
         try:
@@ -144,20 +150,19 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_disown_all)
 
 
-def _launched(command: list[str]) -> tuple[subprocess.Popen[bytes], str, int, str]:
-    """The process, its folder (the simulator writes a table there whenever it builds a world), its port and the token that opens it."""
-    pipe, folder = subprocess.PIPE, tempfile.mkdtemp(prefix="xplearn-scienceworld-")
+def _launched(command: list[str]) -> tuple[subprocess.Popen[bytes], int, str]:
+    """The process, its port and the token that opens it."""
+    pipe = subprocess.PIPE
     with tempfile.TemporaryFile() as complaints:
         try:
             # its own session: Ctrl-C is for Python to handle, and must not take the simulator away underneath
-            process = subprocess.Popen(command, cwd=folder, stdin=pipe, stdout=pipe, stderr=complaints, start_new_session=True)
+            process = subprocess.Popen(command, cwd=install.scratch(), stdin=pipe, stdout=pipe, stderr=complaints, start_new_session=True)
         except OSError as error:
-            shutil.rmtree(folder)
             raise DataError(command[0], f"can't be run ({error.strerror}); leave 'java' empty to use the bundled one") from error
         port, token = _greeting(process)
         if port.isdigit() and token:
-            return process, folder, int(port), token
-        _end(process, folder, os.getpid())
+            return process, int(port), token
+        _end(process, _pipes(process), os.getpid())
         complaints.seek(0)
         said = complaints.read().decode(errors="replace").strip().splitlines()
     raise EnvironmentDiedError(NAME, f"{command[0]} did not start the simulator: {said[0] if said else 'it said nothing'}")
@@ -168,29 +173,26 @@ def _greeting(process: subprocess.Popen[bytes]) -> tuple[str, str]:
     overdue = threading.Timer(START_SECONDS, process.kill)
     overdue.daemon = True
     overdue.start()
-    lines = [_line_of(process.stdout) for _ in range(2)]
+    stream = process.stdout
+    assert stream is not None  # noqa: S101 - asked for a pipe
+    with stream:
+        port, token = (stream.readline().decode(errors="replace").strip() for _ in range(2))
     overdue.cancel()
-    _close_quietly(process.stdout)
-    return lines[0], lines[1]
+    return port, token
 
 
-def _line_of(stream: IO[bytes] | None) -> str:
-    return stream.readline().decode(errors="replace").strip() if stream is not None else ""
+def _pipes(process: subprocess.Popen[bytes]) -> list[Closeable]:
+    return [process.stdin] if process.stdin is not None else []
 
 
-def _end(process: subprocess.Popen[bytes], folder: str, owner: int) -> None:
-    if os.getpid() != owner:
-        return
-    for pipe in (process.stdin, process.stdout):
-        _close_quietly(pipe)
-    process.kill()
-    process.wait()
-    shutil.rmtree(folder, ignore_errors=True)
+def _end(process: subprocess.Popen[bytes], ends: Sequence[Closeable], owner: int) -> None:
+    _close_quietly(ends)
+    if os.getpid() == owner:
+        process.kill()
+        process.wait()
 
 
-def _close_quietly(pipe: IO[bytes] | None) -> None:
-    if pipe is not None:
-        try:
-            pipe.close()
-        except OSError:
-            return
+def _close_quietly(ends: Iterable[Closeable]) -> None:
+    for end in ends:
+        with contextlib.suppress(OSError):
+            end.close()

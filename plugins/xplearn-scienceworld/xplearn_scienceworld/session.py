@@ -58,7 +58,7 @@ class Session:
     def open(self, world: World) -> Reading:
         """Build a world and look around in it."""
         self._world, self._sent, self._last = world, [], None
-        self._last = self._surviving(self._build)
+        self._last = self._surviving(lambda: self._build(world))
         return self._last
 
     def send(self, line: str) -> Reading:
@@ -117,16 +117,14 @@ class Session:
     def _catch_up(self) -> None:
         if self._world is None or self._last is None:
             return
-        again = self._build()
+        again = self._build(self._world)
         for line in self._sent:
             again = self._read(line)
         if again != self._last:
             raise EnvironmentDiedError(NAME, "its Java process died, and after a restart the same actions led elsewhere; reset starts anew")
 
-    def _build(self) -> Reading:
-        if self._world is None:
-            raise EnvironmentDiedError(NAME, "no world to build")
-        self._load(self._world, gold=False)
+    def _build(self, world: World) -> Reading:
+        self._load(world, gold=False)
         return self._read("look around")  # as the upstream client does: the score of the last episode stays until the first line
 
     def _solve(self, world: World) -> tuple[str, ...]:

@@ -27,7 +27,7 @@ class EnvironmentContract(ComponentContract):
 
     @pytest.fixture
     def env(self, make: Callable[[], Environment]) -> Iterator[Environment]:
-        """The environment. Override it with a wider scope where starting one is expensive."""
+        """The environment. Override it where starting one is expensive, to share one."""
         part = make()
         yield part
         part.close()
