@@ -28,9 +28,9 @@ def played(policy, *, width, workers, sampling):
     try:
         shown = pool.demonstrate([(task, 0) for task in pool.tasks("train")[::6]])
         RecordLearner().learn(list(shown), agent)
-        episodes = assignments(pool.tasks("test")[::8], ["plain", "experience"], 2, phase="eval/0/x", scope=("eval",))
+        episodes = assignments(pool.tasks("test")[::12], ["plain", "experience"], 2, phase="eval/0/x", scope=("eval",))
         found = {trajectory.id: trajectory for trajectory in collect(agent, pool, episodes, sampling=sampling)}
-        assert list(found) != [] and found.keys() == {episode.id for episode in episodes}
+        assert found.keys() == {episode.id for episode in episodes}
         return found
     finally:
         pool.close()
@@ -59,6 +59,7 @@ def test_random_policy_plays_the_same_whatever_the_width_and_the_workers():
     require_identical(RandomPolicy, Sampling(temperature=1.0), [(1, 0), (3, 0), (8, 0), (1, 1), (3, 2), (8, 2)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("choices", ["free", "admissible"])
 def test_language_model_samples_the_same_whatever_the_width_and_the_workers(choices):
     pytest.importorskip("torch")

@@ -138,6 +138,12 @@ def test_folder_in_which_nothing_began_is_removed(tmp_path):
     assert not folder.path.exists()
 
 
+def test_place_that_cannot_be_written_is_named(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(RecordError, match=r"cannot be written \(Not a directory\); choose another place with run.dir"):
+        RunFolder(tmp_path / "file" / "run").acquire()
+
+
 def test_figures_of_another_environment_version_or_panel_are_refused():
     require_comparable("runs/x", {"toy": "1"}, {"toy": "1", "new": "2"}, "environment version")
     with pytest.raises(RecordError, match=r"'toy' is 1, now it is 2: .* another run.name"):

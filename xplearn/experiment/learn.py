@@ -27,7 +27,7 @@ def learn(run: Context, stage: Stage, round: int, key: str, batch: Batch) -> Non
         ContractError: a figure is not finite, or training moved nothing.
     """
     learners = run.parts.learners(key)
-    version, before = run.agent.policy.version, {} if run.proved else fingerprints(run)
+    version, before = run.agent.policy.version, fingerprints(run) if key == "learner" and not run.proved else {}
     for number, (path, name, learner) in enumerate(learners, start=1):
         change = f"{path}/{stage.index}/{round}"
         keep = key == "learner" and number == len(learners) and round == stage.config.rounds - 1

@@ -43,6 +43,8 @@ def recorded_header(place: RunFolder, experiment: Experiment) -> Header | None:
     if not place.header.exists():
         return None
     header = read_header(place.header)
+    if header.resolved.get("run") is None:
+        raise RecordError(place.header, "damaged (it has no configuration); remove the run folder and start anew")
     if folder_name(header.resolved) != folder_name(plain(experiment)):
         raise RecordError(place.path, "holds another experiment; take another folder, or leave it out")
     return header

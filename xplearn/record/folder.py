@@ -42,10 +42,13 @@ class RunFolder:
         """Take the lock, for the life of this process or until ``release``.
 
         Raises:
-            RecordError: another process has it.
+            RecordError: another process has it, or the folder cannot be written.
         """
-        self.path.mkdir(parents=True, exist_ok=True)
-        lock = (self.path / "lock").open("ab")
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            lock = (self.path / "lock").open("ab")
+        except OSError as error:
+            raise RecordError(self.path, f"cannot be written ({error.strerror}); choose another place with run.dir") from None
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
