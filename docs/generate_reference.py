@@ -6,6 +6,7 @@ import ast
 import dataclasses
 import inspect
 import textwrap
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +84,7 @@ def _field_docs(cls: type[Any]) -> dict[str, str]:
 
 def _strings_under_fields(body: list[ast.stmt]) -> dict[str, str]:
     docs = {}
-    for statement, following in zip(body, body[1:], strict=False):
+    for statement, following in pairwise(body):
         if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name) and isinstance(following, ast.Expr):
             value = following.value
             if isinstance(value, ast.Constant) and isinstance(value.value, str):

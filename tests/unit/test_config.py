@@ -129,7 +129,7 @@ def test_a_file_that_is_no_mapping_is_refused(tmp_path, text, message):
 def test_a_missing_file_and_an_unknown_preset_are_told_apart():
     with pytest.raises(ConfigError, match=r"nope\.yaml: no such file"):
         compose("nope.yaml", [], REGISTRY)
-    with pytest.raises(ConfigError, match="neither a file nor a preset; did you mean 'backbone.smollm2'"):
+    with pytest.raises(ConfigError, match=r"neither a file nor a preset; did you mean 'backbone\.smollm2'"):
         compose("backbone.smolm2", [], REGISTRY)
 
 
@@ -162,6 +162,6 @@ def test_make_builds_one_part_from_keywords():
 
 def test_a_name_of_a_plugin_that_is_not_installed_says_how_to_get_it():
     with pytest.raises(
-        PluginError, match="'scientist': is not installed, so there is no selector 'scientist.best': pip install xplearn-scientist"
+        PluginError, match=r"'scientist': is not installed, so there is no selector 'scientist\.best': pip install xplearn-scientist"
     ):
         Registry().get("selector", "scientist.best")

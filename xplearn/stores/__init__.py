@@ -1,0 +1,1 @@
+"""Banks: in memory, and in one SQLite file."""
