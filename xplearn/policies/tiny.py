@@ -33,9 +33,9 @@ class TinyPolicy(HfPolicy):
     Untrained it acts at random: let the stream begin with a warm-up stage.
     """
 
-    layers: int = 4
+    layers: int = 2
     """Decoder layers."""
-    width: int = 192
+    width: int = 128
     """Size of a hidden state."""
     heads: int = 4
     """Attention heads; they divide ``width`` into parts of even size."""
@@ -130,7 +130,7 @@ class TinyPolicy(HfPolicy):
         config = LlamaConfig(
             vocab_size=len(self._tokenizer),
             hidden_size=self.width,
-            intermediate_size=4 * self.width,
+            intermediate_size=2 * self.width,
             num_hidden_layers=self.layers,
             num_attention_heads=self.heads,
             num_key_value_heads=self.heads,
