@@ -393,3 +393,65 @@ def test_environment_in_which_every_episode_dies_ends_the_run_and_is_played_agai
     assert load(folder).header.status == "failed"
     assert list(load(folder).episodes()) == []
     assert start(tmp_path).header.status == "finished"
+
+
+@pytest.mark.parametrize(("deaths", "errors"), [(1, 0), (2, 1)])
+def test_demonstration_that_dies_is_asked_for_once_more(tmp_path, monkeypatch, deaths, errors):
+    from xplearn.builtin.toys import Counting
+
+    demonstrate, calls = Counting.demonstrate, []
+
+    def dying(self, task, *, seed):
+        calls.append(task.id)
+        if task.id == "train/5" and calls.count(task.id) <= deaths:
+            raise EnvironmentDiedError("core.counting", "gone")
+        return demonstrate(self, task, seed=seed)
+
+    monkeypatch.setattr(Counting, "demonstrate", dying)
+    run = load(start(tmp_path, learner={"name": "dial.turn", "source": "demonstration"}).folder)
+    dead = [found for found in run.episodes() if found.error]
+    assert [found.task for found in dead] == ["train/5"] * errors
+    assert run.scalars()[0]["written"] == 4.0 - errors
+    assert calls.count("train/5") == 2
+
+
+def test_learner_that_needs_log_probabilities_is_not_given_trajectories_without(tmp_path, adding):
+    class Scoring(DialPolicy):
+        @property
+        def provides(self):
+            return super().provides | {"policy.score"}
+
+    class Ratio(TurnLearner):
+        def plan(self):
+            return dataclasses.replace(super().plan(), needs_logprobs=True)
+
+    with pytest.raises(IncompatibleError, match=r"learner 'own.part' requires 'policy.score'"):
+        start(tmp_path, adding("learner", Ratio), learner="own.part")
+    plugins = adding("policy", Scoring)
+    with pytest.MonkeyPatch.context() as patched:
+        plan = TurnLearner.plan
+        patched.setattr(TurnLearner, "plan", lambda self: dataclasses.replace(plan(self), needs_logprobs=True))
+        with pytest.raises(ContractError, match="Scoring: gave no log-probabilities"):
+            start(tmp_path, plugins, policy="own.part")
+
+
+def test_slice_that_leaves_no_training_task_is_named(tmp_path):
+    with pytest.raises(ConfigError, match=r"stream.0.tasks: leaves none of the 20 tasks of split 'train'"):
+        start(tmp_path, stream=[{"env": "core.counting", "tasks": {"skip": 50}}])
+
+
+def test_whole_report_is_printed_and_says_when_a_run_is_not_finished(tmp_path, capsys):
+    from rich.console import Console
+
+    from xplearn.report.text import render
+
+    folder = start(tmp_path).folder
+    render(load(folder), Console(width=200))
+    text = capsys.readouterr().out
+    assert "Model+Harness" in text
+    assert "95 % bootstrap interval" in text
+    assert "not finished" not in text
+    header = folder / "run.json"
+    header.write_text(header.read_text().replace('"finished"', '"interrupted"'))
+    render(load(folder), Console(width=200))
+    assert "status: interrupted" in capsys.readouterr().out
