@@ -16,6 +16,16 @@ Slot = Literal["environment", "store", "selector", "conditioner", "learner", "po
 SLOTS: tuple[Slot, ...] = get_args(Slot)
 """What a part can be registered as."""
 
+PROVIDERS: dict[str, tuple[Slot, ...]] = {
+    "policy": ("policy",),
+    "env": ("environment",),
+    "selector": ("selector",),
+    "conditioner": ("conditioner",),
+    "learner": ("learner",),
+    "store": ("store", "learner"),
+}
+"""Slots whose parts can provide a capability, by its head; a plugin's own capability may come from any."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
@@ -139,9 +149,13 @@ class Registry:
         return importlib.resources.files(package).joinpath(path).read_text(encoding="utf-8")
 
     def providing(self, capability: Capability) -> Mapping[str, list[str]]:
-        """Names of the parts that provide a capability with their default configuration, by slot."""
+        """Names of the parts that provide a capability with their default configuration, by slot.
+
+        Only slots that could are looked at: importing a policy costs seconds, and this is for an error message.
+        """
         found: dict[str, list[str]] = {}
-        for entry in self.entries():
+        slots = PROVIDERS.get(capability.partition(".")[0], SLOTS)
+        for entry in (entry for slot in slots for entry in self.entries(slot)):
             try:
                 part = entry.load()()
             except (XplearnError, TypeError):

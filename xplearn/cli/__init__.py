@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import importlib
 import os
 import sys
@@ -42,13 +43,21 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         print(f"{type(error).__name__}: {error}", file=sys.stderr)
         return 2
-    except KeyboardInterrupt:
-        print("\ninterrupted; the same command goes on from here", file=sys.stderr)
-        return STATUS_INTERRUPTED
     except BrokenPipeError:
         # The reader of our output left (e.g. `| head`): nothing is wrong, and nobody is there to be told.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except (PermissionError, FileExistsError, NotADirectoryError, IsADirectoryError) as error:
+        print(f"{error.filename}: {error.strerror}; nothing was changed there", file=sys.stderr)
+        return 2
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        print("the disk is full; make room and repeat the command, it goes on from here", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("\ninterrupted; the same command goes on from here", file=sys.stderr)
+        return STATUS_INTERRUPTED
 
 
 def _parser(args: Sequence[str]) -> argparse.ArgumentParser:
