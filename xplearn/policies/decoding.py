@@ -109,7 +109,7 @@ class Decoder:
         for slot in range(1, len(rows)):
             shared = [common_prefix(texts[slot], texts[other]) * (rows[slot].tag == rows[other].tag) for other in range(slot)]
             leader = int(np.argmax(shared))
-            common = min(shared[leader], len(texts[slot]) - 1)
+            common = min(shared[leader], len(texts[slot]) - 1, len(texts[leader]) - 1)
             have = len(self._cache.slots[leader].tokens)
             if common - len(self._cache.slots[slot].tokens) >= _WORTH_SHARING:
                 if have < common:

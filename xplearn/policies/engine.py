@@ -52,7 +52,8 @@ class Engine:
         """Longest prompt and completion together, in tokens."""
         self.cache = PrefixCache(self.network.layers, cache_tokens)
         self.decoder = Decoder(self.network, self.cache, self.chat, _ends(model, self.chat))
-        self._moving = self._as_reference = False
+        self._as_reference = False
+        self._set_training(False)  # a fresh adapter comes with its dropout on
 
     def tag(self, memory: Memory | None) -> Hashable:
         """What keys and values depend on besides tokens: which weights are in force, and memory that enters below the last layer."""

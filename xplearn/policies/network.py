@@ -34,6 +34,7 @@ class Network:
         self.width: int = model.config.hidden_size
         self.sites = Sites(self._backbone.layers)
         self.device: torch.device = self._head.weight.device
+        self.dtype: torch.dtype = self._head.weight.dtype
 
     def train(self, on: bool) -> None:
         """Dropout on or off, in the model and in the adapters at its sites."""

@@ -58,6 +58,7 @@ class FakePolicy(HfPolicy):
     device: str = "cpu"
     dtype: Any = "fp32"
     lora: LoraConfig | None = field(default_factory=lambda: LoraConfig(rank=4))
+    threads: int = 1
     seed: int = 0
     """Of the random weights."""
     context: int = 1024
@@ -87,4 +88,5 @@ class GatedRead(Adapter):
         """Each position reads the memory rows by the product of its query with them."""
         scores = self.query(hidden) @ memory.transpose(1, 2) / memory.shape[-1] ** 0.5
         weights = scores.masked_fill(~memory_mask[:, None], float("-inf")).softmax(-1)
-        return hidden + self.gate * (weights @ memory)
+        read: torch.Tensor = hidden + self.gate * (weights @ memory)
+        return read
