@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import sys
+import types
 from pathlib import Path
 
 import pytest
@@ -47,7 +49,9 @@ def test_a_python_block_runs(text, tmp_path, monkeypatch, capsys):
     if needs_torch(text) and not TORCH:
         pytest.skip("this block needs torch")
     monkeypatch.chdir(tmp_path)
-    exec(compile(text, "block", "exec"), {"__name__": "block"})
+    module = types.ModuleType("block")
+    monkeypatch.setitem(sys.modules, "block", module)
+    exec(compile(text, "block", "exec"), vars(module))
 
 
 def test_every_preset_is_a_sound_experiment_or_a_part_of_one():
