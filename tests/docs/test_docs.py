@@ -40,7 +40,8 @@ def test_a_yaml_block_is_a_sound_experiment(text, tmp_path):
         pytest.skip("this block names parts that need torch")
     file = tmp_path / "block.yaml"
     file.write_text(text)
-    experiment, _ = load_experiment(str(file), [], installed().registry)
+    fragment = [] if "policy:" in text or "preset:" in text else ["policy=core.random", "sampling.choices=admissible"]
+    experiment, _ = load_experiment(str(file), fragment, installed().registry)
     assert check_experiment(experiment, installed()) == []
 
 
