@@ -25,6 +25,7 @@ START_SECONDS = 60.0
 
 _DETERMINISTIC = ("-XX:+UnlockExperimentalVMOptions", "-XX:hashCode=2")  # else sets iterate in the order of memory addresses
 _INTERFACE = "scienceworld.runtime.pythonapi.PythonInterface"
+_PATHS = "scienceworld.goldagent.PathFinder"
 
 
 class Closeable(Protocol):
@@ -103,6 +104,16 @@ class Simulator:
 
         text = str(self._guarded(fetch, method, limit))
         return tuple(text.split("\n")) if text else ()
+
+    def forget_paths(self, *, limit: float) -> None:
+        """Empty the simulator's cache of random walks: without that, a gold path depends on those asked for before."""
+
+        def clear() -> None:
+            cache = self._line.call(f"z:{_PATHS}", "precomputedExhaustivePaths", limit=limit)
+            self._line.call(cache, "clear", limit=limit)
+            self._line.forget(cache, limit=limit)
+
+        self._guarded(clear, "precomputedExhaustivePaths", limit)
 
     @property
     def closed(self) -> bool:

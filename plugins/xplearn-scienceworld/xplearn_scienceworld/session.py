@@ -128,6 +128,7 @@ class Session:
         return self._read("look around")  # as the upstream client does: the score of the last episode stays until the first line
 
     def _solve(self, world: World) -> tuple[str, ...]:
+        self._process().forget_paths(limit=self.limit)
         self._load(world, gold=True)
         return self._process().listing("getGoldActionSequence", limit=self.limit)
 
