@@ -122,16 +122,21 @@ def translated(path: object) -> Iterator[None]:
     """Turn what SQLite and the file system say into a ``RecordError`` with the next thing to do."""
     try:
         yield
-    except sqlite3.ProgrammingError:
-        raise
     except sqlite3.Error as error:
-        raise RecordError(path, f"{error}; {_advice(error)}") from error
+        raise explained(error, path) from error
     except OSError as error:
         raise RecordError(path, f"cannot be used: {error.strerror or error}") from error
 
 
+def explained(error: sqlite3.Error, path: object) -> RecordError:
+    """What SQLite says, with the next thing to do."""
+    return RecordError(path, f"{error}; {_advice(error)}")
+
+
 def _advice(error: sqlite3.Error) -> str:
     text = str(error)
+    if isinstance(error, sqlite3.ProgrammingError):
+        return "use a bank in the thread that opened it"
     if "locked" in text or "busy" in text:
         return "another process is writing this bank: wait for it, or end it"
     if "full" in text:

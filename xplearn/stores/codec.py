@@ -84,6 +84,6 @@ def matrix(vectors: Any, *, rows: int | None, dim: int, what: str, component: st
     wanted = f"[{'any' if rows is None else rows}, {dim}]"
     if np.ndim(vectors) != 2 or found.shape[1] != dim or rows not in (None, found.shape[0]):
         raise ContractError(component, f"{what} must have the shape {wanted}, got {list(np.shape(vectors))}")
-    if not (np.abs(found) <= _LARGEST).all():
+    if not np.abs(found).max(initial=0.0) <= _LARGEST:  # not-a-number compares false
         raise ContractError(component, f"{what} hold values that are not finite (or beyond {_LARGEST:g})")
     return found

@@ -186,8 +186,10 @@ class SqlStore(ExperienceStore):
         return self._connection
 
     def _query(self, sql: str, *values: object) -> list[Any]:
-        with bankfile.translated(self._where):
+        try:
             return self._db().execute(sql, values).fetchall()
+        except sqlite3.Error as error:
+            raise bankfile.explained(error, self._where) from error
 
     def _row(self, column: str, id: str) -> Any:
         rows = self._query(f"SELECT {column} FROM experience WHERE id = ?", codec.plain(id))  # noqa: S608
