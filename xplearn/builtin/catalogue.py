@@ -21,7 +21,10 @@ PARTS: dict[str, dict[str, tuple[str, str]]] = {
         "prompt": ("xplearn.builtin.conditioners:PromptConditioner", "a block 'Related experience' before the task"),
     },
     "learner": {
-        "record": ("xplearn.builtin.record:RecordLearner", "writes one experience per trajectory: outcome and action outline, no model call"),
+        "record": (
+            "xplearn.builtin.record:RecordLearner",
+            "writes one experience per trajectory: outcome and action outline, no model call",
+        ),
         "clone": ("xplearn.learning.clone:CloneLearner", "behaviour cloning on one LoRA adapter, action tokens only"),
     },
     "policy": {

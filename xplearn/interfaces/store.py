@@ -26,8 +26,10 @@ class ExperienceStore(Component):
     """
 
     def open(self, path: str) -> None:
-        """Where to keep the bank if the configuration names no place: the run's own file. Called before ``setup``; a store that
-        needs no file, or was given one, ignores it."""
+        """Keep the bank in this file if the configuration names no place.
+
+        Called before ``setup``, with the run's own file; a store that needs none, or was given one, ignores it.
+        """
 
     @abstractmethod
     def add(self, experiences: Sequence[Experience], vectors: Mapping[str, Vectors] | None = None) -> None:
