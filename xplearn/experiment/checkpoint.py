@@ -53,7 +53,7 @@ class Checkpoints:
             self._save_policy(agent, folder, last if last and last.policy_version == position.policy_version else None)
             self._save_bank(agent, folder, last if last and last.bank_version == position.bank_version else None)
             for path, part in parts.items():
-                state = part.state_dict()
+                state = {} if part is agent.policy and isinstance(part, LocalPolicy) else part.state_dict()
                 if state:
                     save_state(folder / "parts" / path, state)
             (folder / "position.json").write_text(json.dumps(asdict(position)))
