@@ -31,7 +31,7 @@ Speak = Callable[[list[list[Message]]], list[tuple[str, tuple[int, ...]]]]
 
 @pytest.fixture(scope="module")
 def policy() -> HfPolicy:
-    policy = HfPolicy(model="smollm2", dtype="fp32", device="cpu", lora=None)
+    policy = HfPolicy(model="smollm2", dtype="fp32", device="cpu", lora=None, threads=1)  # neighbours disturb one thread least
     try:
         policy.setup(FakeAgent(policy=policy))
     except DataError as error:

@@ -26,7 +26,7 @@ ACTIONS = ["go to kitchen", "open fridge", "pick up glass cup", "look around", "
 
 @pytest.fixture(scope="module")
 def policy() -> HfPolicy:
-    policy = HfPolicy(model="smollm2", dtype="fp32", device="cpu", lora=None)
+    policy = HfPolicy(model="smollm2", dtype="fp32", device="cpu", lora=None, threads=1)  # neighbours disturb one thread least
     try:
         policy.setup(FakeAgent(policy=policy))
     except DataError as error:

@@ -7,16 +7,20 @@ from collections.abc import Iterator
 from xplearn.errors import EnvironmentDiedError
 from xplearn.experiment.context import Context
 from xplearn.experiment.phases import training_tasks
-from xplearn.experiment.stream import stages
+from xplearn.experiment.stream import evenly, stages
 from xplearn.rollout.pool import EnvironmentPool
 from xplearn.seeding import derive
 from xplearn.types import Message, Task
 
 
+_EPISODES_PER_STAGE = 60
+"""A vocabulary needs no more text than this, and every episode costs a solution."""
+
+
 def corpus(run: Context) -> Iterator[str]:
     """Texts of the training episodes of all stages: the expert's whole episodes where there is one, else how each task opens."""
     for stage in stages(run.experiment):
-        tasks = training_tasks(run, stage)
+        tasks = evenly(training_tasks(run, stage), _EPISODES_PER_STAGE)
         pool = run.pools.open(stage.config.env)
         requests = [(task, derive(run.agent.seed, "corpus", task.env, task.id)) for task in tasks]
         yield from _shown(pool, requests) if "env.demos" in pool.provides else _openings(pool, requests)
