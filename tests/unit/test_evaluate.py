@@ -40,7 +40,8 @@ def test_every_domain_is_played_in_both_arms_and_the_digest_is_noted(tmp_path):
             done = run.writer.done(f"eval/0/{domain}")
             assert len(done) == 2 * 2 * 2
             assert {id.split("/")[-2] for id in done} == {"plain", "experience"}
-        assert run.header.bank == {"0": run.agent.store.digest()}
+        digest = run.agent.store.digest()
+        assert run.header.bank == {"0": {"before": digest, "after": digest}}
     assert read_header(tmp_path / "run.json").bank == run.header.bank
 
 

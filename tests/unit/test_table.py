@@ -4,14 +4,14 @@ from rich.console import Console
 
 from xplearn.metrics.bootstrap import Bootstrap
 from xplearn.metrics.table import build_table
-from xplearn.report.text import cells, rich_table
+from xplearn.report.text import cells, kind_table, rich_table
 from xplearn.types import EpisodeResult
 
 
-def result(task, score, *, point=0, arm="plain", domain="toy", error=None, phase=None):
+def result(task, score, *, point=0, arm="plain", domain="toy", error=None, phase=None, kind=""):
     phase = phase or f"eval/{point}/{domain}"
     return EpisodeResult(
-        id=f"{phase}/{task}/{arm}/0", phase=phase, env="toy", task=task, kind="", split="test", arm=arm, seed=0, score=score,
+        id=f"{phase}/{task}/{arm}/0", phase=phase, env="toy", task=task, kind=kind, split="test", arm=arm, seed=0, score=score,
         success=score == 1.0, terminated=True, truncated=False, length=1, tokens_in=100, tokens_out=10, seconds=2.0, error=error,
     )  # fmt: skip
 
@@ -90,3 +90,12 @@ def test_text_shows_intervals_and_signed_differences_and_no_markup():
     assert "[red]toy" in text
     assert "Model+Harness" in text
     assert "+22.5 [+22.5, +22.5]" in text
+
+
+def test_scores_by_kind_are_shown_beside_each_other():
+    found = [result("a", 1.0, kind="boil"), result("b", 0.5, kind="boil"), result("c", 0.2, kind="melt")]
+    (row,) = table(found).rows
+    assert row.kinds == {"boil": 75.0, "melt": 20.0}
+    stream = io.StringIO()
+    Console(file=stream, width=80).print(kind_table(table(found)))
+    assert [line.split() for line in stream.getvalue().splitlines() if "Base" in line] == [["Base", "toy", "75.0", "20.0"]]

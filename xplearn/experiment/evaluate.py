@@ -57,7 +57,7 @@ def evaluate(run: Context, point: int) -> None:
     if before != after:
         raise ContractError("evaluation", f"the bank changed while it was frozen (digest {before} before, {after} after)")
     run.writer.sync()
-    run.header.bank[str(point)] = after
+    run.header.bank[str(point)] = {"before": before, "after": after}
     run.header.write(run.folder.header)
 
 

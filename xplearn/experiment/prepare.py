@@ -12,7 +12,6 @@ from xplearn.rollout.pool import EnvironmentPool
 from xplearn.seeding import derive
 from xplearn.types import Message, Task
 
-
 _EPISODES_PER_STAGE = 60
 """A vocabulary needs no more text than this, and every episode costs a solution."""
 

@@ -45,6 +45,8 @@ class Row:
     """Score minus Base's on the same (task, replica)."""
     versus_plain: Interval | None
     """Experience arm minus plain arm at the same point on the same (task, replica)."""
+    kinds: Mapping[str, float]
+    """Mean score, 0 to 100, by kind of task."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +97,13 @@ def _row(group: Group, groups: Mapping[Group, Sequence[EpisodeResult]], label: s
         seconds=_mean(result.seconds for result in members),
         versus_base=_difference(members, groups.get(base, ()), bootstrap) if group != base else None,
         versus_plain=_difference(members, groups.get(plain, ()), bootstrap) if group != plain else None,
+        kinds=_by_kind(members),
     )
+
+
+def _by_kind(members: Sequence[EpisodeResult]) -> dict[str, float]:
+    names = sorted({result.kind for result in members if result.kind})
+    return {name: _mean(100.0 * result.score for result in members if result.kind == name) for name in names}
 
 
 def _grouped(results: Iterable[EpisodeResult]) -> dict[Group, list[EpisodeResult]]:

@@ -47,8 +47,8 @@ class Header:
     """``Environment.version`` by domain."""
     panels: dict[str, dict[str, Any]] = field(default_factory=dict)
     """Size and hash of the evaluated tasks by domain."""
-    bank: dict[str, str] = field(default_factory=dict)
-    """Digest of the bank by evaluation point."""
+    bank: dict[str, dict[str, str]] = field(default_factory=dict)
+    """Digest of the bank ``before`` and ``after`` each evaluation point: equal, or the run has failed."""
     encoder: str = ""
     """``Encoder.id``."""
     seed: int = 0

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from xplearn.record.reader import Run
 
 COLUMNS = ("", "domain", "n", "score", "success", "vs Base", "vs plain", "tokens in", "tokens out", "seconds")
+MOST_KINDS = 8
+"""Kinds of task that still fit on a terminal side by side."""
 
 
 def render(run: Run, console: Console) -> None:
@@ -22,6 +24,8 @@ def render(run: Run, console: Console) -> None:
     table = run.table()
     if table.rows:
         console.print(rich_table(table))
+        if 1 < len(kinds(table)) <= MOST_KINDS:
+            console.print(kind_table(table))
         console.print(caption(table), style="dim")
     if run.header.status != "finished":
         console.print(f"this run is not finished (status: {run.header.status}); the same command goes on with it")
@@ -40,6 +44,26 @@ def rich_table(table: Table) -> RichTable:
         if before is not None and before.point != row.point:
             drawn.add_section()
         drawn.add_row(*map(Text, cells(row)))
+    return drawn
+
+
+def kinds(table: Table) -> list[str]:
+    """Every kind of task in the table."""
+    return sorted({kind for row in table.rows for kind in row.kinds})
+
+
+def kind_table(table: Table) -> RichTable:
+    """Mean score by kind of task, one line per evaluation point, domain and arm."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    drawn = RichTable(box=SIMPLE_HEAD, pad_edge=False)
+    for number, name in enumerate(("score by kind", "domain", *kinds(table))):
+        drawn.add_column(Text(name), justify="left" if number < 2 else "right", no_wrap=True)
+    for row in table.rows:
+        scores = [f"{row.kinds[kind]:.1f}" if kind in row.kinds else "–" for kind in kinds(table)]
+        drawn.add_row(*map(Text, (row.label, cells(row)[1], *scores)))
     return drawn
 
 
