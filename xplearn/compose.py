@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
@@ -19,6 +19,9 @@ from xplearn.registry import Registry
 
 LISTS = ("record", "learner", "preset")
 """Keys where one item may stand for a list of one."""
+
+PARTS = ("env", "policy", "encoder", "store", "selector", "conditioner", "curriculum", "item")
+"""Keys whose ``name`` says which part they are, an item of a list among them. (The ``name`` of ``run`` is just a name.)"""
 
 Raw = dict[str, Any]
 
@@ -34,10 +37,12 @@ def compose(source: str | Mapping[str, Any] | None, overrides: Sequence[Override
     merged: Raw = {}
     if isinstance(source, str):
         merged = _read_source(source, registry)
-    elif source is not None:
+    elif isinstance(source, Mapping):
         merged = _expand(dict(source), registry, ())
+    elif source is not None:
+        raise ConfigError("", f"want the path of a file, the name of a preset, or a mapping, not {source!r}")
     for _, value in leading:
-        for name in [value] if isinstance(value, str) else value:
+        for name in _preset_names(value):
             merged = merge(merged, _expand(_parse(registry.preset_text(name), f"preset {name}"), registry, (name,)))
     for path, value in layers:
         if path != ["preset"]:
@@ -54,7 +59,8 @@ def merge(base: Raw, over: Raw) -> Raw:
         old = {"name": old} if isinstance(old, str) and isinstance(value, dict) and "name" in value else old
         if isinstance(old, dict) and isinstance(value, str) and "name" in old:
             value = {"name": value}  # noqa: PLW2901
-        result[key] = merge(old, value) if isinstance(old, dict) and isinstance(value, dict) and not _renames(old, value) else value
+        joins = isinstance(old, dict) and isinstance(value, dict) and not (key in PARTS and _renames(old, value))
+        result[key] = merge(cast("Raw", old), value) if joins else value
     return result
 
 
@@ -62,15 +68,23 @@ def _renames(old: Raw, new: Raw) -> bool:
     return "name" in new and "name" in old and new["name"] != old["name"]
 
 
+def _preset_names(value: Any) -> list[str]:
+    names = [value] if isinstance(value, str) else value
+    if not isinstance(names, list) or not all(isinstance(name, str) and name for name in names):
+        raise ConfigError("preset", f"want the name of a preset or a list of names, not {value!r} (list them: xplearn plugins)")
+    return names
+
+
 def _read_source(source: str, registry: Registry) -> Raw:
     path = Path(source)
-    if path.is_file():
-        try:
-            text = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise ConfigError("", f"{source}: cannot be read ({error})") from None
-        return _expand(_parse(text, source), registry, (source,))
-    if source.endswith((".yaml", ".yml")) or path.exists():
+    try:
+        if path.is_file():
+            return _expand(_parse(path.read_text(encoding="utf-8"), source), registry, (source,))
+        if path.is_dir():
+            raise ConfigError("", f"{source}: is a folder; want an experiment file (to see a run: xplearn show {source})")
+    except (OSError, UnicodeDecodeError, ValueError) as error:
+        raise ConfigError("", f"{source[:80]}: cannot be read ({getattr(error, 'strerror', None) or error})") from None
+    if source.endswith((".yaml", ".yml")):
         raise ConfigError("", f"{source}: no such file")
     if source in registry.presets():
         return _expand(_parse(registry.preset_text(source), f"preset {source}"), registry, (source,))
@@ -95,7 +109,7 @@ def _expand(raw: Raw, registry: Registry, seen: tuple[str, ...]) -> Raw:
     """Lay a mapping on the presets it names."""
     raw = _normal(raw)
     merged: Raw = {}
-    for name in raw.pop("preset", []):
+    for name in _preset_names(raw.pop("preset", [])):
         if name in seen:
             raise ConfigError("preset", f"'{name}' names itself: {' > '.join([*seen, name])}")
         merged = merge(merged, _expand(_parse(registry.preset_text(name), f"preset {name}"), registry, (*seen, name)))
@@ -129,7 +143,7 @@ def _set(raw: Raw, path: Sequence[str], value: Any) -> None:
         node[index] = merge({"item": node[index]}, {"item": value})["item"]
     else:
         node[last] = merge({last: node[last]}, {last: value})[last] if last in node else value
-        if last == "name" and len(path) > 1:
+        if last == "name" and len(path) > 1 and (path[-2] in PARTS or path[-2].isdecimal()):
             _drop_other_fields(node, value)
 
 
@@ -156,6 +170,6 @@ def _descend(node: Any, key: str, path: str) -> Any:
 
 
 def _index(node: list[Any], key: str, path: str) -> int:
-    if not key.isdigit() or int(key) >= len(node):
+    if not (key.isascii() and key.isdecimal()) or int(key) >= len(node):
         raise ConfigError(path, f"want a number from 0 to {len(node) - 1}" if node else "the list is empty")
     return int(key)

@@ -160,14 +160,24 @@ def _with_part_specs(given: Mapping[str, Any]) -> dict[str, Any]:
     """The composed mapping with every part as ``{name, fields}``, the form of the schema."""
     raw = dict(given)
     for key in SLOT_OF:
-        if key in raw:
-            value = raw[key]
-            raw[key] = [_spec(item, f"{key}.{n}") for n, item in enumerate(value)] if isinstance(value, list) else _spec(value, key)
+        value = raw.get(key)
+        if isinstance(value, list):
+            raw[key] = [_spec(item, f"{key}.{number}") for number, item in enumerate(value)]
+        elif value is not None:
+            raw[key] = _spec(_named(value, key), key)
     stream = raw.get("stream", [])
     if not isinstance(stream, list):
         raise ConfigError("stream", "want a list of stages, e.g. [{env: core.errands}]")
     raw["stream"] = [_stage(stage, f"stream.{index}") for index, stage in enumerate(stream)]
     return raw
+
+
+def _named(value: Any, key: str) -> Any:
+    """Fields alone mean the fields of the default part: ``store.path=x`` is ``store={name: core.sqlite, path: x}``."""
+    default = next((field.default_factory for field in dataclasses.fields(Experiment) if field.name == key), MISSING)
+    if isinstance(value, dict) and "name" not in value and callable(default):
+        return {"name": default().name, **value}
+    return value
 
 
 def _stage(stage: Any, path: str) -> dict[str, Any]:
@@ -183,4 +193,5 @@ def _spec(value: Any, path: str) -> dict[str, Any]:
         return {"name": value, "fields": {}}
     if isinstance(value, dict) and isinstance(value.get("name"), str):
         return {"name": value["name"], "fields": {key: item for key, item in value.items() if key != "name"}}
-    raise ConfigError(path, "want the name of a part, or a mapping with 'name'")
+    slot = SLOT_OF.get(path.partition(".")[0], "environment")
+    raise ConfigError(path, f"want the name of a part, or a mapping with 'name' (list them: xplearn plugins --slot {slot})")

@@ -11,6 +11,7 @@ from typing import Any
 import pluggy
 
 from xplearn import hookspecs
+from xplearn.errors import PluginError
 from xplearn.registry import Registry
 
 GROUP = "xplearn"
@@ -36,16 +37,29 @@ class Plugins:
 
     def discover(self) -> Plugins:
         """Load every installed plugin, by name."""
-        for point in sorted(importlib.metadata.entry_points(group=GROUP), key=lambda point: (point.name != "core", point.name)):
-            if point.dist is not None:
-                self.versions[point.name] = f"{point.dist.name} {point.dist.version}"
+        for point in sorted(importlib.metadata.entry_points(group=GROUP), key=_order):
+            source = f"{point.dist.name} {point.dist.version}" if point.dist is not None else "an unknown distribution"
+            if point.name in self.versions:
+                known = self.versions[point.name]
+                reason = f"the name '{point.name}' is taken by {known}; uninstall one of them"
+                self.registry.failures[f"{point.name} of {source}"] = PluginError(point.name, reason)
+                continue
+            self.versions[point.name] = source
             try:
                 module = point.load()
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 self.registry.failures[point.name] = error
                 continue
             self.add(point.name, module)
         return self
+
+    def add_commands(self, commands: Any) -> None:
+        """Let every plugin add its commands; one that fails is remembered and does not disturb the others."""
+        for implementation in self._manager.hook.xplearn_cli.get_hookimpls():
+            try:
+                implementation.function(commands)
+            except (Exception, SystemExit) as error:
+                self.registry.failures[implementation.plugin_name] = error
 
     def add(self, name: str, module: ModuleType | object) -> None:
         """Register one plugin object; what it raises is remembered as its failure, and nothing of it stays."""
@@ -53,10 +67,10 @@ class Plugins:
             self._manager.register(module, name=name)
             self._manager.check_pending()
             self._register_parts(name, module)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             self.registry.failures[name] = error
-            if self._manager.has_plugin(name):
-                self._manager.unregister(name=name)
+            if self._manager.is_registered(module):
+                self._manager.unregister(module)
 
     def _register_parts(self, name: str, module: ModuleType | object) -> None:
         scratch = Registry()
@@ -67,6 +81,11 @@ class Plugins:
     def broken(self) -> Iterable[tuple[str, BaseException]]:
         """Plugins that failed, with the cause."""
         return self.registry.failures.items()
+
+
+def _order(point: importlib.metadata.EntryPoint) -> tuple[bool, str, bool]:
+    """The core first, and of two plugins of one name the core's own distribution."""
+    return point.name != "core", point.name, point.dist is None or point.dist.name != "xplearn"
 
 
 @functools.cache

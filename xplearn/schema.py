@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import math
+import re
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from xplearn.errors import ConfigError
+
+NAME = re.compile(r"\w[\w.-]{0,99}")
+"""What a run may be called: it becomes part of a folder's name."""
 
 
 @dataclass(kw_only=True)
@@ -138,10 +143,10 @@ class RunConfig:
         _at_least("batch", self.batch, 1)
         _at_least("workers", self.workers, 0)
         _at_least("max_steps", self.max_steps, 1)
-        if self.step_seconds <= 0:
-            raise ConfigError("step_seconds", f"is {self.step_seconds}; want a positive number of seconds")
-        if not self.name or self.name.startswith(".") or "/" in self.name or "\\" in self.name:
-            raise ConfigError("name", f"'{self.name}' cannot name a folder; want letters, digits, '-' and '_'")
+        if not 0 < self.step_seconds < math.inf:
+            raise ConfigError("step_seconds", f"is {self.step_seconds}; want a positive, finite number of seconds")
+        if not NAME.fullmatch(self.name):
+            raise ConfigError("name", f"'{self.name[:80]}' cannot name a folder; want at most 100 letters, digits, '-', '_' and '.'")
 
 
 @dataclass(kw_only=True)
@@ -172,5 +177,5 @@ class Experiment:
 
 
 def _at_least(name: str, value: float | None, least: float) -> None:
-    if value is not None and value < least:
-        raise ConfigError(name, f"is {value}; want at least {least}")
+    if value is not None and not least <= value < math.inf:
+        raise ConfigError(name, f"is {value}; want at least {least}" + ("" if math.isfinite(value) else " and a finite number"))

@@ -49,6 +49,19 @@ def test_the_last_line_printed_is_the_run_folder(capsys, tmp_path):
     assert "Base" in capsys.readouterr().out
 
 
+def test_overrides_may_stand_behind_an_option(capsys):
+    assert main(["run", "-q", TOY[0], "--quiet", *TOY[1:], "run.sed=1"]) == 2
+    assert "run.sed" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["run", *TOY, "--nonsense"])
+
+
+def test_a_terminal_without_utf8_shows_what_it_can():
+    env = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    code = "from xplearn.cli.terminal import tolerant; import sys; tolerant(sys.stdout); print('–')"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=env).stdout == "?\n"
+
+
 def test_check_prints_the_parts_and_refuses_an_unsound_mix(capsys):
     assert main(["check", *TOY]) == 0
     assert "sound" in capsys.readouterr().out

@@ -86,6 +86,34 @@ def test_naming_another_part_drops_the_fields_of_the_old_one():
     }
 
 
+def test_the_name_of_a_run_is_just_a_name():
+    assert compose(None, ["run.seed=5", "run.name=foo"], REGISTRY) == {"run": {"seed": 5, "name": "foo"}}
+    assert merge({"run": {"name": "a", "seed": 1}}, {"run": {"name": "b"}}) == {"run": {"name": "b", "seed": 1}}
+
+
+def test_fields_alone_are_fields_of_the_default_part():
+    experiment, _ = load_experiment(None, [*TOY, "store.path=bank.sqlite", "encoder.dim=64"], REGISTRY)
+    assert (experiment.store.name, experiment.store.fields) == ("core.sqlite", {"path": "bank.sqlite"})
+    assert (experiment.encoder.name, experiment.encoder.fields) == ("core.hashing", {"dim": 64})
+
+
+@pytest.mark.parametrize("wrong", [None, 3, [1], [["demo"]], ""])
+def test_what_cannot_name_a_preset_is_refused(wrong):
+    with pytest.raises(ConfigError, match="preset: want the name of a preset or a list of names"):
+        compose({"preset": wrong}, [], REGISTRY)
+    with pytest.raises(ConfigError, match="preset: want the name of a preset or a list of names"):
+        compose(None, [("preset", wrong)], REGISTRY)
+
+
+def test_what_is_no_file_says_what_it_is(tmp_path):
+    with pytest.raises(ConfigError, match="is a folder; want an experiment file"):
+        compose(str(tmp_path), [], REGISTRY)
+    with pytest.raises(ConfigError, match="cannot be read"):
+        compose("a" * 5000, [], REGISTRY)
+    with pytest.raises(ConfigError, match="want the path of a file"):
+        compose(3, [], REGISTRY)
+
+
 def test_overrides_reach_into_lists_and_bare_names():
     composed = compose(None, ["learner=core.clone", "learner.0.lr=1e-4", "stream=[{env: core.errands}]", "stream.0.env.count=3"], REGISTRY)
     assert composed == {"learner": [{"name": "core.clone", "lr": 1e-4}], "stream": [{"env": {"name": "core.errands", "count": 3}}]}
@@ -97,6 +125,7 @@ def test_overrides_reach_into_lists_and_bare_names():
         (["run.seed"], "'run.seed' is not an override; want key.path=value, e.g. run.seed=1"),
         (["learner=[core.clone]", "learner.3.lr=1"], "learner.3: want a number from 0 to 0"),
         (["run=3", "run.seed=1"], "run: is 3, so it has no parts of its own"),
+        (["stream=[{env: core.errands}]", "stream.²=3"], "stream.²: want a number from 0 to 0"),
         (["preset=nothing.like.it"], "preset: no preset is called 'nothing.like.it'"),
     ],
 )
@@ -143,6 +172,10 @@ def test_a_whole_experiment_is_checked_with_full_paths():
         ("run.seed=x", "run.seed: Value 'x'"),
         ("evaluate.sampling.top_p=2", "evaluate.sampling.top_p: is 2.0; want a number in (0, 1]"),
         ("run.name=../up", "run.name: '../up' cannot name a folder"),
+        (f"run.name={'x' * 300}", "run.name: 'xxx"),
+        ("run.step_seconds=nan", "run.step_seconds: is nan; want a positive, finite number"),
+        ("sampling.temperature=nan", "sampling.temperature: is nan; want at least 0"),
+        ("replay.ratio=inf", "replay.ratio: is inf; want at least 0 and a finite number"),
     ]:
         with pytest.raises(ConfigError) as error:
             load_experiment(None, [*TOY, override], REGISTRY)

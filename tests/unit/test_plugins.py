@@ -52,6 +52,42 @@ def test_a_plugin_that_registers_nonsense_is_remembered_and_leaves_nothing(modul
     assert reason in str(plugins.registry.failures["bad"])
 
 
+class Point:
+    def __init__(self, name, dist, load):
+        self.name, self.load = name, load
+        self.dist = types.SimpleNamespace(name=dist, version="1")
+
+
+def leaving():
+    raise SystemExit(3)
+
+
+def test_a_second_plugin_of_a_name_is_refused_and_the_first_one_stays(monkeypatch):
+    points = [Point("core", "impostor", adding), Point("core", "xplearn", adding), Point("mine", "b", adding), Point("mine", "a", adding)]
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: points)
+    plugins = Plugins().discover()
+    assert plugins.versions == {"core": "xplearn 1", "mine": "b 1"}
+    assert [entry.name for entry in plugins.registry.entries()] == ["core.lucky", "mine.lucky"]
+    assert "the name 'core' is taken by xplearn 1" in str(plugins.registry.failures["core of impostor 1"])
+
+
+def test_a_plugin_that_leaves_the_interpreter_is_a_failure_like_any_other(monkeypatch):
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [Point("bad", "bad", leaving), Point("good", "good", adding)])
+    plugins = Plugins().discover()
+    assert isinstance(plugins.registry.failures["bad"], SystemExit)
+    assert [entry.name for entry in plugins.registry.entries()] == ["good.lucky"]
+
+
+def test_a_plugin_whose_commands_fail_leaves_those_of_the_others():
+    added = []
+    plugins = Plugins()
+    plugins.add("bad", plugin(xplearn_cli=lambda commands: leaving()))
+    plugins.add("good", plugin(xplearn_cli=lambda commands: commands.append("greet")))
+    plugins.add_commands(added)
+    assert added == ["greet"]
+    assert isinstance(plugins.registry.failures["bad"], SystemExit)
+
+
 def test_a_misspelt_hook_is_an_error_not_ignored():
     plugins = Plugins()
     plugins.add("typo", plugin(xplearn_registr=lambda registry: None))

@@ -34,14 +34,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     # A decoder that spins beside a JVM or an environment worker loses most of its speed; torch reads this when first imported.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     args = list(sys.argv[1:] if argv is None else argv)
+    from xplearn.cli.terminal import printable, tolerant
     from xplearn.errors import XplearnError
 
+    tolerant(sys.stdout, sys.stderr)
     try:
-        namespace = _parser(args).parse_args(args)
+        namespace = _parse(args)
         return int(namespace.call(namespace) or 0)
     except XplearnError as error:
         sys.stdout.flush()
-        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        print(printable(f"{type(error).__name__}: {error}"), file=sys.stderr)
         return 2
     except BrokenPipeError:
         # The reader of our output left (e.g. `| head`): nothing is wrong, and nobody is there to be told.
@@ -60,6 +62,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         return STATUS_INTERRUPTED
 
 
+def _parse(args: Sequence[str]) -> argparse.Namespace:
+    """Parse the arguments; ``key=value`` may also stand behind an option."""
+    parser = _parser(args)
+    namespace, rest = parser.parse_known_args(args)
+    for word in rest:
+        if word.startswith("-") or "=" not in word or not hasattr(namespace, "overrides"):
+            parser.error(f"unrecognized argument: {word}")
+        namespace.overrides.append(word)
+    return namespace
+
+
 def _parser(args: Sequence[str]) -> argparse.ArgumentParser:
     from xplearn import __version__
 
@@ -72,5 +85,5 @@ def _parser(args: Sequence[str]) -> argparse.ArgumentParser:
     if not args or args[0] not in COMMANDS:
         from xplearn.plugins import installed
 
-        installed().hooks.xplearn_cli(commands=commands)
+        installed().add_commands(commands)
     return parser

@@ -20,7 +20,7 @@ def add_command(commands: Commands, name: str, summary: str, examples: str) -> a
 
 def add_experiment(parser: argparse.ArgumentParser) -> None:
     """``[FILE|PRESET] [key=value …]``."""
-    parser.add_argument("experiment", nargs="*", metavar="FILE|PRESET key=value", help="an experiment file or preset, then overrides")
+    parser.add_argument("overrides", nargs="*", metavar="FILE|PRESET key=value", help="an experiment file or preset, then overrides")
 
 
 def split_experiment(words: list[str]) -> tuple[str | None, list[str]]:

@@ -29,7 +29,7 @@ def call(args: argparse.Namespace) -> int:
     from xplearn.experiment.build import check_experiment
     from xplearn.plugins import installed
 
-    source, overrides = split_experiment(args.experiment)
+    source, overrides = split_experiment(args.overrides)
     plugins = installed()
     experiment, _ = load_experiment(source, overrides, plugins.registry)
     print_parts(experiment)

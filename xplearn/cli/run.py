@@ -31,7 +31,7 @@ def call(args: argparse.Namespace) -> int:
     from xplearn.record.reader import load
     from xplearn.report.text import render
 
-    source, overrides = split_experiment(args.experiment)
+    source, overrides = split_experiment(args.overrides)
     plugins = installed()
     experiment, given = load_experiment(source, overrides, plugins.registry)
     with observer(args.quiet) as watching:

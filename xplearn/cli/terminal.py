@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import re
 import sys
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -16,6 +17,13 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u
 def printable(text: str) -> str:
     """``text`` without control characters, bidirectional overrides and lone surrogates; newlines and tabs stay."""
     return _CONTROL.sub("�", text)
+
+
+def tolerant(*streams: TextIO) -> None:
+    """Let streams of a terminal without UTF-8 show a ? for what they cannot write, instead of failing."""
+    for stream in streams:
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 @cache
