@@ -309,6 +309,18 @@ def test_absent_damaged_and_newer_folders_are_refused(tmp_path, policy):
 
 
 @FULL
+def test_weights_of_the_right_size_but_other_content_are_refused(tmp_path, lora):
+    policy = ready_policy(lora=lora)
+    policy.save(tmp_path / "saved")
+    weights = next((tmp_path / "saved").glob("*model.safetensors"))
+    content = bytearray(weights.read_bytes())
+    content[-8] ^= 1
+    weights.write_bytes(content)
+    with pytest.raises(RecordError, match=r"model\.safetensors: the saved weights are damaged"):
+        policy.load(tmp_path / "saved")
+
+
+@FULL
 def test_state_goes_to_another_policy(lora):
     policy = ready_policy(lora=lora)
     train(policy)

@@ -115,6 +115,17 @@ def test_a_missing_or_damaged_save_is_refused(tmp_path):
         _policy().load(tmp_path / "policy")
 
 
+@pytest.mark.parametrize("name", ["weights/model.safetensors", "tokenizer/tokenizer.json"])
+def test_a_save_of_the_right_size_but_other_content_is_refused(tmp_path, name):
+    _prepared().save(tmp_path / "policy")
+    file = tmp_path / "policy" / name
+    content = bytearray(file.read_bytes())
+    content[-8] ^= 1
+    file.write_bytes(content)
+    with pytest.raises(RecordError, match="does not match its digest"):
+        _policy().load(tmp_path / "policy")
+
+
 def test_saving_without_a_vocabulary_is_refused_and_leaves_nothing(tmp_path):
     with pytest.raises(ContractError, match="no vocabulary"):
         _policy().save(tmp_path / "policy")

@@ -88,7 +88,7 @@ class TinyPolicy(HfPolicy):
             RecordError: there is nothing there, it is damaged, or it was saved with another configuration.
         """
         folder = Path(folder)
-        reason = damage(folder)
+        reason = damage(folder, thorough=True)
         if reason:
             raise RecordError(folder, f"no saved policy can be read here ({reason})")
         saved = json.loads((folder / "config.json").read_text(encoding="utf-8"))
