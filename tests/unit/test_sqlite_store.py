@@ -155,6 +155,52 @@ def _turn_into_a_damaged_snapshot(path: Path):
     _scribble(path)
 
 
+def _statement(sql):
+    def spoil(path: Path):
+        db = sqlite3.connect(path)
+        with db:
+            db.execute(sql)
+        db.execute("PRAGMA journal_mode = DELETE").fetchone()
+        db.close()
+
+    return spoil
+
+
+GARBLED = [
+    "DELETE FROM bank",
+    "INSERT INTO bank VALUES (7)",
+    "UPDATE bank SET version = 'abc'",
+    "UPDATE experience SET id = 'bad \\q escape' WHERE seq = 2",
+    "UPDATE experience SET id = x'00' WHERE seq = 2",
+    "UPDATE experience SET task = 'bad \\u12' WHERE seq = 2",
+    "UPDATE experience SET body = x'00' WHERE seq = 2",
+    "UPDATE space SET name = 'bad \\q escape'",
+    "UPDATE space SET encoder = '\\'",
+    "UPDATE space SET dim = 'wide'",
+    "UPDATE space SET dim = -1",
+    "UPDATE space SET dim = 7",
+    "UPDATE vector_1 SET data = 'some text of thirty-two letters..' WHERE seq = 2",
+    "UPDATE vector_1 SET data = x'00' WHERE seq = 2",
+    "DROP TABLE vector_1",
+    "DROP TABLE experience",
+]
+
+
+@pytest.mark.parametrize("sql", GARBLED)
+def test_tables_that_nobody_here_wrote_are_refused_and_left_alone(path, opened, sql):
+    store = opened(path)
+    fill(store, 3)
+    store.close()
+    _statement(sql)(path)
+    before = path.read_bytes()
+    with pytest.raises(RecordError, match=r"bank\.sqlite: .*damaged.*restore a snapshot"):
+        opened(path).setup(None)
+    with pytest.raises(RecordError, match="damaged"):
+        opened(path.with_name("other")).restore(str(path))
+    assert isinstance(SqliteStore(path=str(path)).provides, frozenset)
+    assert path.read_bytes() == before
+
+
 @pytest.mark.parametrize(
     ("spoil", "reason"),
     [
@@ -268,3 +314,28 @@ def test_a_line_that_is_no_experience_is_damage(path, opened):
     store._db().execute("UPDATE experience SET body = '{}' WHERE seq = 2")
     with pytest.raises(RecordError, match="damaged"):
         list(store)
+
+
+@pytest.mark.parametrize("body", ["[]", "5", '{"created": 3}', "[" * 100_000, "not json"])
+def test_every_kind_of_broken_line_is_damage(path, opened, body):
+    store = opened(path)
+    fill(store, 3)
+    store._db().execute("UPDATE experience SET body = ? WHERE seq = 2", (body,))
+    with pytest.raises(RecordError, match="damaged"):
+        store.get(["experience-1"])
+
+
+def test_a_vector_that_is_not_finite_is_damage(path, opened):
+    store = opened(path)
+    fill(store, 3)
+    store._db().execute("UPDATE vector_1 SET data = ? WHERE seq = 2", (np.full(DIM, np.nan, dtype="<f4").tobytes(),))
+    with pytest.raises(RecordError, match="not finite"):
+        store.search("key", unit(1), 1)
+
+
+@pytest.mark.parametrize("vectors", [np.ones((1, DIM), dtype=np.complex64), [["1"] * DIM], np.full((1, DIM), "1"), [[None] * DIM]])
+def test_only_real_numbers_are_vectors(path, opened, vectors):
+    store = opened(path)
+    fill(store, 1)
+    with pytest.raises(ContractError, match="real numbers"):
+        store.search("key", vectors, 1)

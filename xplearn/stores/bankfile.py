@@ -13,6 +13,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from xplearn.errors import RecordError
+from xplearn.stores import codec
+from xplearn.stores.soundness import find_damage, find_garbled_row
 
 FORMAT = 1
 """``user_version`` of the files written here."""
@@ -49,7 +51,7 @@ def connect(path: Path) -> sqlite3.Connection:
         check(path)
         db = sqlite3.connect(path, timeout=30.0, isolation_level=None)
         try:
-            _check_pages(db, path)
+            _refuse(find_damage(db), path)
             db.execute("PRAGMA journal_mode = WAL").fetchone()
             db.execute("PRAGMA synchronous = NORMAL")
         except BaseException:
@@ -72,12 +74,13 @@ def check(path: Path) -> None:
 
 
 def peek(path: Path) -> tuple[int, list[str]]:
-    """Number of experiences and names of spaces in the bank at ``path``, as its columns hold them; raises as ``connect``."""
+    """Number of experiences and names of spaces in the bank at ``path``; raises as ``connect``."""
     with translated(path):
         check(path)
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as db:
+            _refuse(find_garbled_row(db), path)
             count = db.execute("SELECT count(*) FROM experience").fetchone()[0]
-            return count, [name for (name,) in db.execute("SELECT name FROM space ORDER BY n")]
+            return count, [codec.original(name) for (name,) in db.execute("SELECT name FROM space ORDER BY n")]
 
 
 def save_copy(db: sqlite3.Connection, path: Path) -> None:
@@ -97,7 +100,7 @@ def load_copy(path: Path, db: sqlite3.Connection) -> None:
             raise RecordError(path, "there is no snapshot here")
         check(path)
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as source:
-            _check_pages(source, path)
+            _refuse(find_damage(source), path)
             source.backup(db)
 
 
@@ -161,10 +164,14 @@ def _create(where: str) -> sqlite3.Connection:
     return db
 
 
-def _check_pages(db: sqlite3.Connection, path: Path) -> None:
-    verdict = db.execute("PRAGMA quick_check(1)").fetchone()[0]
-    if verdict != "ok":
-        raise RecordError(path, f"the bank is damaged ({verdict.splitlines()[-1]}); restore a snapshot of it, or move the file away")
+def damaged(where: object, what: str) -> RecordError:
+    """The error that says so, with the next thing to do."""
+    return RecordError(where, f"the bank is damaged ({what}); restore a snapshot of it, or move the file away")
+
+
+def _refuse(damage: str, path: Path) -> None:
+    if damage:
+        raise damaged(path, damage)
 
 
 def _flush(path: Path) -> None:

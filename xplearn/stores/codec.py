@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 FIELDS = tuple(field.name for field in fields(Experience))
 _TEXTS = ("id", "kind", "key", "content", "source", "task", "task_kind")
 _LARGEST = 1e15
+_REAL = "biuf"
+"""Kinds of NumPy types that hold real numbers."""
 _encoder = json.JSONEncoder(ensure_ascii=True, allow_nan=False, sort_keys=True, separators=(",", ":"))
 
 
@@ -47,9 +49,12 @@ def encode(experience: Experience, component: str) -> str:
 
 
 def decode(line: str) -> Experience:
-    """The experience of a line. A line of another making raises ``ValueError``, ``KeyError`` or ``TypeError``."""
+    """The experience of a line. A line of another making raises ``ValueError``, ``KeyError``, ``TypeError`` or ``RecursionError``."""
     values = json.loads(line)
     values["created"] = tuple(values["created"])
+    for name in _TEXTS:
+        if not isinstance(values[name], str):
+            raise TypeError(f"{name} is no text")
     return Experience(**values)
 
 
@@ -75,12 +80,14 @@ def matrix(vectors: Any, *, rows: int | None, dim: int, what: str, component: st
     """Vectors as contiguous float32 ``[rows, dim]``.
 
     Raises:
-        ContractError: another shape, not numbers, not finite, or so large that single precision could not multiply them.
+        ContractError: another shape, not real numbers, not finite, or so large that single precision could not multiply them.
     """
     try:
+        if np.asarray(vectors).dtype.kind not in _REAL:
+            raise TypeError(f"of type {np.asarray(vectors).dtype}")
         found = np.ascontiguousarray(vectors, dtype=np.float32)
     except (TypeError, ValueError) as error:
-        raise ContractError(component, f"{what} are not an array of numbers: {error}") from error
+        raise ContractError(component, f"{what} are not an array of real numbers: {error}") from error
     wanted = f"[{'any' if rows is None else rows}, {dim}]"
     if np.ndim(vectors) != 2 or found.shape[1] != dim or rows not in (None, found.shape[0]):
         raise ContractError(component, f"{what} must have the shape {wanted}, got {list(np.shape(vectors))}")

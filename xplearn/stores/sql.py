@@ -237,7 +237,7 @@ class SqlStore(ExperienceStore):
     def _decoded(self, body: str) -> Experience:
         try:
             return codec.decode(body)
-        except (TypeError, ValueError, KeyError) as error:
+        except (TypeError, ValueError, KeyError, RecursionError) as error:
             raise self._damaged(f"an experience cannot be read: {error}") from error
 
     def _checked(self, space: str, vectors: Vectors, rows: int) -> Vectors:
@@ -276,7 +276,10 @@ class SqlStore(ExperienceStore):
                 data = b"".join(blob for _, blob in rows)
                 if len(data) != len(rows) * dim * 4:
                     raise self._damaged(f"vectors of space '{space}' do not have dimension {dim}")
-                yield [codec.original(id) for id, _ in rows], np.frombuffer(data, dtype="<f4").reshape(-1, dim)
+                vectors = np.frombuffer(data, dtype="<f4").reshape(-1, dim)
+                if not np.isfinite(vectors).all():
+                    raise self._damaged(f"vectors of space '{space}' are not finite")
+                yield [codec.original(id) for id, _ in rows], vectors
 
     def _hash(self) -> str:
         content = blake2b(digest_size=16, person=b"xplearn-bank")
@@ -294,7 +297,7 @@ class SqlStore(ExperienceStore):
         return ContractError(type(self).__name__, reason)
 
     def _damaged(self, reason: str) -> RecordError:
-        return RecordError(self._where, f"the bank is damaged ({reason}); restore a snapshot of it, or move the file away")
+        return bankfile.damaged(self._where, reason)
 
 
 def _nothing(name: str, index: Space) -> None:

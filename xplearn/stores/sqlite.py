@@ -10,7 +10,7 @@ from pathlib import Path
 
 from xplearn.capability import Capability
 from xplearn.errors import ContractError, XplearnError
-from xplearn.stores import bankfile, codec
+from xplearn.stores import bankfile
 from xplearn.stores.sql import SqlStore
 
 
@@ -39,7 +39,7 @@ class SqliteStore(SqlStore):
             count, spaces = bankfile.peek(Path(self.path))
         except XplearnError:
             return frozenset()
-        return frozenset(["store.filled", *(f"store.space:{codec.original(name)}" for name in spaces)] if count else [])
+        return frozenset(["store.filled", *(f"store.space:{name}" for name in spaces)] if count else [])
 
     def open(self, path: str) -> None:
         if self.path:
