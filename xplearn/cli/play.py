@@ -11,6 +11,7 @@ from xplearn.cli.terminal import printable
 
 if TYPE_CHECKING:
     from xplearn.interfaces import Environment
+    from xplearn.rollout.watched import WatchedEnvironment
     from xplearn.types import Outcome, Task
 
 EXAMPLES = """  xplearn play core.errands
@@ -39,18 +40,19 @@ def call(args: argparse.Namespace) -> int:
     from xplearn.api import make
     from xplearn.compose import compose
     from xplearn.plugins import installed
+    from xplearn.rollout.watched import WatchedEnvironment
 
     fields = compose(None, args.fields, installed().registry)
-    env = cast("Environment", make("environment", args.env, **fields))
+    env = WatchedEnvironment(args.env, lambda: cast("Environment", make("environment", args.env, **fields)))
     try:
         task = _task(env, args.split, args.task)
-        print(f"{env.version}\ntask {task.id} ({task.split})\n")
+        print(printable(f"{env.version}\ntask {task.id} ({task.split})\n"))
         return _watch(env, task, args.seed) if args.oracle else _play(env, task, args.seed)
     finally:
         env.close()
 
 
-def _task(env: Environment, split: str | None, wanted: str | None) -> Task:
+def _task(env: WatchedEnvironment, split: str | None, wanted: str | None) -> Task:
     from xplearn.errors import DataError, nearest
 
     splits = [split] if split else list(env.splits())
@@ -68,7 +70,7 @@ def _task(env: Environment, split: str | None, wanted: str | None) -> Task:
     return by_id[wanted]
 
 
-def _watch(env: Environment, task: Task, seed: int) -> int:
+def _watch(env: WatchedEnvironment, task: Task, seed: int) -> int:
     trajectory = env.demonstrate(task, seed=seed)
     print(printable(trajectory.steps[0].query.messages[-1]["content"] if trajectory.steps else trajectory.final))
     for step, after in zip(trajectory.steps, [*trajectory.steps[1:], None], strict=True):
@@ -78,7 +80,7 @@ def _watch(env: Environment, task: Task, seed: int) -> int:
     return 0
 
 
-def _play(env: Environment, task: Task, seed: int) -> int:
+def _play(env: WatchedEnvironment, task: Task, seed: int) -> int:
     env.listing = False
     observation = env.reset(task, seed=seed)
     print(printable(env.opening(task, observation)[-1]["content"]))

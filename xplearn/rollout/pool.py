@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
-import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar, cast
 
 from xplearn.capability import Capability
-from xplearn.errors import EnvironmentDiedError, XplearnError
+from xplearn.errors import EnvironmentDiedError
 from xplearn.interfaces import Environment
 from xplearn.plugins import installed
+from xplearn.rollout.watched import WatchedEnvironment
 from xplearn.schema import EnvSpec
 from xplearn.types import Message, Observation, Outcome, Task, Trajectory
 
@@ -95,7 +94,7 @@ class Seats:
 
     def __init__(self, spec: EnvSpec, listing: bool) -> None:
         self._spec, self._listing = spec, listing
-        self._copies: dict[int, Environment] = {}
+        self._copies: dict[int, WatchedEnvironment] = {}
         self.first = self._copy(0)
         """The copy of slot 0, to ask about the environment in general."""
 
@@ -128,36 +127,26 @@ class Seats:
         while self._copies:
             self._copies.popitem()[1].close()
 
-    def _copy(self, slot: int) -> Environment:
+    def _copy(self, slot: int) -> WatchedEnvironment:
         env = self._copies.get(slot)
         if env is None:
-            env = self._copies[slot] = cast("Environment", installed().registry.make("environment", self._spec.name, **self._spec.fields))
+            env = self._copies[slot] = WatchedEnvironment(self._spec.name, self._make)
             env.listing = self._listing
             if slot == 0:
                 self.first = env
         return env
 
+    def _make(self) -> Environment:
+        return cast("Environment", installed().registry.make("environment", self._spec.name, **self._spec.fields))
+
     def _guarded(self, slot: int, act: Callable[[], T]) -> T | EnvironmentDiedError:
         try:
             return act()
         except EnvironmentDiedError as error:
-            return self._dead(slot, error)
-        except XplearnError:
-            raise
-        except Exception as error:
-            return self._dead(slot, EnvironmentDiedError(self._spec.name, f"raised {error!r} in {_place(error)}"))
-
-    def _dead(self, slot: int, error: EnvironmentDiedError) -> EnvironmentDiedError:
-        env = self._copies.pop(slot, None)
-        if env is not None:
-            with contextlib.suppress(Exception):
+            env = self._copies.pop(slot, None)
+            if env is not None:
                 env.close()
-        return error
-
-
-def _place(error: Exception) -> str:
-    frames = traceback.extract_tb(error.__traceback__)
-    return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else "an unknown place"
+            return error
 
 
 class LocalPool(EnvironmentPool):
