@@ -1,3 +1,4 @@
+import dataclasses
 import json
 import subprocess
 import sys
@@ -19,6 +20,10 @@ RESOLVED = {
     "evaluate": {"confidence": 0.95, "resamples": 100},
     "learner": [],
 }
+
+
+def header(**changes):
+    return json.dumps(dataclasses.asdict(Header(resolved=RESOLVED)) | changes)
 
 
 def write(folder, *numbers, phase="train/0/0"):
@@ -83,6 +88,85 @@ def test_damage_in_the_middle_is_an_error_with_its_line(tmp_path):
         RunWriter(folder)
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda line: 3,
+        lambda line: [],
+        lambda line: {name: value for name, value in line.items() if name != "id"},
+        lambda line: {**line, "id": ["x"]},
+        lambda line: {**line, "score": float("nan")},
+        lambda line: {**line, "score": "1.0"},
+        lambda line: {**line, "arm": "third"},
+        lambda line: {**line, "success": 1},
+        lambda line: {**line, "surprise": 1},
+    ],
+)
+def test_whole_line_of_the_wrong_shape_is_an_error_with_its_line(tmp_path, change):
+    folder = RunFolder(tmp_path)
+    Header(resolved=RESOLVED).write(folder.header)
+    write(folder, 0, 1)
+    first, second = folder.episodes.read_text().splitlines()
+    folder.episodes.write_text(f"{first}\n{json.dumps(change(json.loads(second)))}\n")
+    for read in (lambda: RunWriter(folder), lambda: list(load(tmp_path).episodes())):
+        with pytest.raises(RecordError, match=r"episodes.jsonl: line 2 is damaged .*start anew"):
+            read()
+
+
+@pytest.mark.parametrize("line", ["3", "[]", "{}", '{"id": 1, "task": {}, "tables": []}'])
+def test_trajectory_of_the_wrong_shape_is_an_error_with_its_line(tmp_path, line):
+    folder = RunFolder(tmp_path)
+    Header(resolved=RESOLVED).write(folder.header)
+    write(folder, 0)
+    with folder.trajectories("train/0/0").open("a") as file:
+        file.write(line + "\n")
+    with pytest.raises(RecordError, match=r"jsonl: line 2 is damaged"):
+        list(load(tmp_path).trajectories("train/0/0"))
+
+
+@pytest.mark.parametrize("line", ["3", "[]", '{"stage": 0}'])
+def test_figures_of_the_wrong_shape_are_an_error_with_their_line(tmp_path, line):
+    folder = RunFolder(tmp_path)
+    Header(resolved=RESOLVED).write(folder.header)
+    folder.metrics.write_text(line + "\n")
+    with pytest.raises(RecordError, match=r"metrics.jsonl: line 1 is damaged"):
+        load(tmp_path).scalars()
+
+
+def test_file_in_place_of_a_run_folder_is_no_run_folder(tmp_path):
+    (tmp_path / "base.yaml").write_text("policy: x")
+    with pytest.raises(RecordError, match=r"base.yaml: not a run folder"):
+        load(tmp_path / "base.yaml")
+
+
+@pytest.mark.parametrize("remains", ["checkpoints/000/position.json", "bank/bank.sqlite", "episodes.jsonl", "study/0-0.json"])
+def test_run_that_lost_its_header_is_refused_and_kept(tmp_path, remains):
+    path = tmp_path / remains
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("precious")
+    folder = RunFolder(tmp_path)
+    with pytest.raises(RecordError, match=r"holds remains of a run but no run\.json; put run\.json back, or remove"):
+        folder.acquire()
+    folder.release()
+    assert path.read_text() == "precious"
+
+
+def test_only_a_new_folder_is_withdrawn(tmp_path):
+    for name in ("new", "old"):
+        folder = RunFolder(tmp_path / name)
+        if name == "old":
+            folder.path.mkdir()
+            Header(resolved=RESOLVED).write(folder.header)
+        folder.acquire()
+        Header(resolved=RESOLVED).write(folder.header)
+        folder.episodes.write_text("x")
+        folder.withdraw()
+        folder.release()
+    assert [path.name for path in tmp_path.iterdir()] == ["old"]
+    assert (tmp_path / "old" / "episodes.jsonl").exists()
+    assert (tmp_path / "old" / "run.json").exists()
+
+
 def test_latest_figures_of_a_learner_win(tmp_path):
     folder = RunFolder(tmp_path)
     Header(resolved=RESOLVED).write(folder.header)
@@ -100,6 +184,18 @@ def test_latest_figures_of_a_learner_win(tmp_path):
         ("{", "damaged"),
         ("[]", "no format number"),
         ('{"format": 1, "surprise": 2}', "unknown keys"),
+        ('{"format": true}', "no format number"),
+        ('{"format": 1}', "damaged .lacks bank, config"),
+        (header(format=0), "damaged .format is 0"),
+        (header(format=-5), "damaged .format is -5"),
+        (header(panels=None), "damaged .panels is None"),
+        (header(seed="0"), "damaged .seed is '0'"),
+        (header(status="asleep"), "damaged .status is 'asleep'"),
+        (header(resolved=None), "damaged .resolved is None"),
+        (header(resolved=[]), "damaged .resolved is "),
+        (header(resolved={"run": {}}), "damaged .resolved has no sound 'run.name'"),
+        (header(resolved={**RESOLVED, "stream": [{}]}), "damaged .resolved has no sound 'stream'"),
+        (header(resolved={**RESOLVED, "evaluate": {"confidence": float("nan")}}), "damaged .resolved has no sound 'evaluate.confidence'"),
         (json.dumps({"format": FORMAT + 1}), f"newer xplearn .format {FORMAT + 1}, this one reads up to {FORMAT}.: pip install -U xplearn"),
     ],
 )
@@ -113,7 +209,9 @@ def test_unreadable_header_is_one_line_with_the_next_step(tmp_path, text, reason
 
 
 def test_header_comes_back_equal(tmp_path):
-    header = Header(resolved=RESOLVED, bank={"0": "abc"}, status="interrupted", git={"commit": "c", "dirty": True})
+    header = Header(
+        resolved=RESOLVED, bank={"0": {"before": "abc", "after": "abc"}}, status="interrupted", git={"commit": "c", "dirty": True}
+    )
     header.write(tmp_path / "run.json")
     assert read_header(tmp_path / "run.json") == header
 

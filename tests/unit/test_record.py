@@ -25,7 +25,8 @@ def test_experience_holds_goal_outcome_and_actions(agent):
         "Task: boil object number 0\nOutcome: solved, score 1.00 after 3 steps\nActions: open door 0; open door 1; open door 2"
     )
     assert second.content.splitlines()[1] == "Outcome: not solved, score 0.25 after 3 steps"
-    assert (first.id, first.kind, first.source) == ("record/train/boil-0/plain/0", "record", "train/boil-0/plain/0")
+    assert (first.kind, first.source) == ("record", "train/boil-0/plain/0")
+    assert first.id.rpartition("/")[0] == "record/train/boil-0/plain/0"
     assert (first.task, first.task_kind, first.outcome, first.created) == ("boil-0", "boil", 1.0, (2, 1, 0))
     assert figures == {"written": 2.0, "left_out": 0.0, "bank": 2.0}
 
@@ -45,6 +46,19 @@ def test_batch_met_again_writes_nothing(agent):
     figures = learner.learn([samples.trajectory(0), samples.trajectory(0)], agent)
     assert figures == {"written": 0.0, "left_out": 2.0, "bank": 1.0}
     assert agent.store.version == version
+
+
+def test_same_episode_of_another_run_is_an_experience_of_its_own(agent):
+    one = samples.trajectory(0)
+    others = [
+        dataclasses.replace(one, seed=one.seed + 1),
+        dataclasses.replace(one, score=0.5),
+        dataclasses.replace(one, steps=one.steps[:1]),
+    ]
+    for other in (one, *others):
+        assert RecordLearner().learn([other], agent)["written"] == 1.0
+    assert RecordLearner().learn([one, *others], agent)["written"] == 0.0
+    assert RecordLearner().learn([dataclasses.replace(one, seconds=9.0)], agent)["written"] == 0.0
 
 
 def test_same_trajectory_twice_in_a_batch_is_written_once(agent):
@@ -77,6 +91,15 @@ def test_bank_of_another_encoder_is_refused_and_left_alone(agent):
     with pytest.raises(ContractError, match=r"core\.hashing/256.*core\.hashing/32"):
         RecordLearner().learn([samples.trajectory(1)], other)
     assert len(agent.store) == 1
+
+
+def test_bank_of_another_encoder_is_refused_before_anything_is_played(agent):
+    RecordLearner().setup(agent)
+    assert agent.store.spaces() == {}
+    RecordLearner().learn([samples.trajectory(0)], agent)
+    RecordLearner().setup(agent)
+    with pytest.raises(ContractError, match=r"core\.hashing/256.*core\.hashing/32"):
+        RecordLearner().setup(dataclasses.replace(agent, encoder=HashingEncoder(dim=32)))
 
 
 def test_provides_a_filled_bank_and_its_space():

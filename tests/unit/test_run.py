@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from xplearn.builtin.record import RecordLearner
 from xplearn.builtin.selectors import NoneSelector
 from xplearn.config import load_experiment
 from xplearn.errors import ConfigError, ContractError, EnvironmentDiedError, IncompatibleError, RecordError
@@ -13,7 +14,10 @@ from xplearn.experiment.observer import Silent
 from xplearn.experiment.run import run_experiment
 from xplearn.hookspecs import hookimpl
 from xplearn.interfaces import Learner, Selector
+from xplearn.metrics.scores import episode_result
 from xplearn.record.reader import load
+from xplearn.stores.sqlite import SqliteStore
+from xplearn.testing import samples
 from xplearn.testing.dial import DialPolicy, TurnLearner, dial_plugins
 
 BASE = {
@@ -379,7 +383,7 @@ def test_observers_see_the_run(tmp_path):
     ]
 
 
-def test_environment_in_which_every_episode_dies_ends_the_run_and_is_played_again_later(tmp_path, monkeypatch):
+def test_environment_in_which_every_episode_dies_ends_the_run_and_leaves_nothing(tmp_path, monkeypatch):
     from xplearn.builtin.toys import Counting
 
     def dead(self, action):
@@ -389,9 +393,7 @@ def test_environment_in_which_every_episode_dies_ends_the_run_and_is_played_agai
         patched.setattr(Counting, "step", dead)
         with pytest.raises(EnvironmentDiedError, match=r"every episode of train/0/0 died, the first one so: .*no Java"):
             start(tmp_path)
-    (folder,) = tmp_path.iterdir()
-    assert load(folder).header.status == "failed"
-    assert list(load(folder).episodes()) == []
+    assert list(tmp_path.iterdir()) == []
     assert start(tmp_path).header.status == "finished"
 
 
@@ -455,3 +457,131 @@ def test_whole_report_is_printed_and_says_when_a_run_is_not_finished(tmp_path, c
     header.write_text(header.read_text().replace('"finished"', '"interrupted"'))
     render(load(folder), Console(width=200))
     assert "status: interrupted" in capsys.readouterr().out
+
+
+def cut(tmp_path, monkeypatch, phase="eval/1/core.counting", **changes):
+    """The folder of a run that Ctrl-C ended at the first episode of a phase."""
+    with monkeypatch.context() as patched:
+        interrupt_at(patched, phase, 1)
+        with pytest.raises(KeyboardInterrupt):
+            start(tmp_path, **changes)
+    return next(path for path in tmp_path.iterdir() if path.is_dir())
+
+
+@pytest.mark.parametrize("wrong", [{"ids": ["train/99"]}, {"kinds": ["none"]}, {"split": "nowhere"}, {"skip": 50}])
+def test_slice_of_a_later_stage_is_checked_before_anything_is_written(tmp_path, wrong):
+    later = {"env": {"name": "core.counting", "turns": 6}, "tasks": wrong}
+    with pytest.raises((ConfigError, ContractError)):
+        start(tmp_path, stream=[*BASE["stream"], later])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_bank_of_another_encoder_is_refused_before_anything_is_written(tmp_path):
+    bank = {"name": "core.sqlite", "path": str(tmp_path / "bank.sqlite")}
+    start(tmp_path / "runs", store=bank)
+    before = (tmp_path / "bank.sqlite").read_bytes()
+    with pytest.raises(ContractError, match=r"core.hashing/256.*core.hashing/32"):
+        start(tmp_path / "others", store=bank, encoder={"name": "core.hashing", "dim": 32})
+    assert list((tmp_path / "others").iterdir()) == []
+    assert (tmp_path / "bank.sqlite").read_bytes() == before
+
+
+def size(path):
+    store = SqliteStore(path=str(path))
+    found = len(store), store.digest()
+    store.close()
+    return found
+
+
+def test_run_does_not_go_on_over_what_another_added_to_its_bank(tmp_path, monkeypatch):
+    bank = {"name": "core.sqlite", "path": str(tmp_path / "bank.sqlite")}
+    cut(tmp_path / "a", monkeypatch, store=bank)
+    start(tmp_path / "b", store=bank, run={"seed": 2})
+    both = size(bank["path"])
+    assert both[0] == 8
+    with pytest.raises(RecordError, match="the bank changed since this run last wrote it"):
+        start(tmp_path / "a", store=bank)
+    assert size(bank["path"]) == both
+
+
+@pytest.mark.parametrize("killed_in", ["record", "learner"])
+def test_run_goes_on_over_what_it_added_to_its_bank_itself(tmp_path, monkeypatch, killed_in):
+    bank = {"name": "core.sqlite", "path": str(tmp_path / "bank.sqlite")}
+    cls = RecordLearner if killed_in == "record" else TurnLearner
+    learn = cls.learn
+
+    def killed(self, batch, agent):
+        learn(self, batch, agent)
+        raise ZeroDivisionError("killed")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(cls, "learn", killed)
+        with pytest.raises(ZeroDivisionError):
+            start(tmp_path / "runs", store=bank)
+    assert start(tmp_path / "runs", store=bank).header.status == "finished"
+    assert size(bank["path"])[0] == 4
+
+
+def test_other_runs_additions_are_kept_even_where_this_run_was_cut_off_while_learning(tmp_path, monkeypatch):
+    bank = {"name": "core.sqlite", "path": str(tmp_path / "bank.sqlite")}
+    with monkeypatch.context() as patched:
+        patched.setattr(TurnLearner, "learn", lambda self, batch, agent: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            start(tmp_path / "a", store=bank)
+    start(tmp_path / "b", store=bank, stream=[{"env": "core.counting", "tasks": {"ids": ["train/1", "train/2", "train/3"]}}])
+    with pytest.raises(RecordError, match="the bank changed since this run last wrote it"):
+        start(tmp_path / "a", store=bank)
+    assert size(bank["path"])[0] == 7
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("study/0-0.json", None),
+        ("study/0-0.json", "{"),
+        ("study/0-0.json", "[]"),
+        ("study/0-0.json", '{"phase": "train/0/0", "anchors": {}, "replayed": [[0, 1]]}'),
+        ("trajectories/train/0/0.jsonl", None),
+        ("trajectories/train/0/0.jsonl", ""),
+        ("trajectories/train/0/0.jsonl", "[]\n"),
+        ("trajectories/train/1/0.jsonl", None),
+    ],
+)
+def test_what_training_needs_and_is_gone_is_named_with_the_next_step(tmp_path, monkeypatch, file, text):
+    two = {
+        "stream": [{"env": "core.counting", "tasks": {"limit": 2}}, {"env": "core.errands", "tasks": {"limit": 2}}],
+        "replay": {"ratio": 1.0},
+    }
+    folder = cut(tmp_path, monkeypatch, phase="train/1/0", **two)
+    with monkeypatch.context() as patched:
+        patched.setattr(TurnLearner, "learn", lambda self, batch, agent: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            start(tmp_path, **two)
+    (folder / "study" / "1-0.json").unlink()
+    (folder / file).unlink()
+    if text is not None:
+        (folder / file).write_text(text)
+    with pytest.raises(RecordError, match="remove the run folder and start anew"):
+        start(tmp_path, **two)
+
+
+def test_study_that_does_not_know_what_was_replayed_from_it_is_damaged(tmp_path, monkeypatch):
+    two = {
+        "stream": [{"env": "core.counting", "tasks": {"limit": 2}}, {"env": "core.errands", "tasks": {"limit": 2}}],
+        "replay": {"ratio": 1.0},
+    }
+    learn = TurnLearner.learn
+    with monkeypatch.context() as patched:
+        patched.setattr(TurnLearner, "learn", lambda self, batch, agent: learn(self, batch, agent) if agent.position == (0, 0) else 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            start(tmp_path, **two)
+    (folder,) = tmp_path.iterdir()
+    (folder / "study" / "0-0.json").write_text('{"phase": "train/0/0", "anchors": {}, "replayed": []}')
+    with pytest.raises(RecordError, match=r"study: nothing was studied as 'train/0/0/.*remove the run folder and start anew"):
+        start(tmp_path, **two)
+
+
+@pytest.mark.parametrize("score", [float("nan"), float("inf")])
+def test_score_that_is_not_finite_is_refused(score):
+    with pytest.raises(ContractError, match=r"gave score .* in task 'boil-0'; a score must be finite"):
+        episode_result(dataclasses.replace(samples.trajectory(0), score=score), "train/0/0")

@@ -10,6 +10,7 @@ from xplearn.builtin.keys import trajectory_key
 from xplearn.capability import Capability
 from xplearn.errors import ConfigError
 from xplearn.interfaces import AgentView, Learner
+from xplearn.seeding import derive
 from xplearn.types import Experience, Trajectory
 
 
@@ -17,7 +18,8 @@ from xplearn.types import Experience, Trajectory
 class RecordLearner(Learner):
     """Writes one experience per trajectory: found by goal and first observation, shown as goal, outcome and actions.
 
-    The id derives from the trajectory's, so a batch that is met again writes nothing.
+    The id derives from the trajectory and how it was played, so a batch that is met again writes nothing, and another run that
+    continues the bank adds its own.
     """
 
     space: str = "key"
@@ -40,6 +42,10 @@ class RecordLearner(Learner):
     @property
     def provides(self) -> frozenset[Capability]:
         return frozenset({"store.filled", f"store.space:{self.space}"})
+
+    def setup(self, agent: AgentView) -> None:
+        if self.space in agent.store.spaces():
+            agent.store.open_space(self.space, encoder=agent.encoder.id, dim=agent.encoder.dim)
 
     def learn(self, batch: Sequence[Trajectory], agent: AgentView) -> Mapping[str, float]:
         store, encoder = agent.store, agent.encoder
@@ -82,7 +88,8 @@ class RecordLearner(Learner):
 
 def experience_id(trajectory: Trajectory) -> str:
     """Id of the experience that this learner writes for a trajectory."""
-    return f"record/{trajectory.id}"
+    played = derive(trajectory.seed, repr(trajectory.score), *(step.action for step in trajectory.steps))
+    return f"record/{trajectory.id}/{played:016x}"
 
 
 def _merged(actions: Iterable[str]) -> Iterable[str]:

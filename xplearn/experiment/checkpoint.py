@@ -6,10 +6,12 @@ A run is a fixed sequence of changes (one per ``record`` and ``learner`` and rou
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
+from itertools import islice
 from pathlib import Path
 
 from xplearn.agent import Agent
@@ -17,7 +19,8 @@ from xplearn.component import Component, State
 from xplearn.errors import RecordError
 from xplearn.experiment.observer import Observer
 from xplearn.interfaces import LocalPolicy
-from xplearn.record.files import link, link_tree, new_folder
+from xplearn.record.checked import checked
+from xplearn.record.files import link, link_tree, new_folder, replacing
 from xplearn.record.tensors import load_state, remove_state, save_state
 
 
@@ -30,6 +33,9 @@ class Position:
     """Its name, e.g. ``learner.0/1/0`` for the first learner in stage 1, round 0."""
     policy_version: int
     bank_version: int
+    bank_digest: str
+    bank_size: int
+    """Experiences in the bank."""
     keep: bool
     """The end of a stage: kept for good."""
 
@@ -39,15 +45,16 @@ class Checkpoints:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._underway = folder / "underway"
         folder.mkdir(parents=True, exist_ok=True)
         for stale in folder.glob(".*.tmp"):
             shutil.rmtree(stale, ignore_errors=True)
-        numbers = sorted(int(path.name) for path in folder.iterdir() if path.name.isdigit())
+        numbers = sorted(int(path.name) for path in folder.iterdir() if path.name.isascii() and path.name.isdecimal())
         self.last = self._read(numbers[-1]) if numbers else None
 
     def save(self, agent: Agent, parts: Mapping[str, Component], *, number: int, change: str, keep: bool = False) -> None:
         """Write a checkpoint; what did not change since the last one shares its blocks. Older ones that are not kept are dropped."""
-        position = Position(number=number, change=change, policy_version=agent.policy.version, bank_version=agent.store.version, keep=keep)
+        position = _position(agent, number, change, keep)
         last = self.last
         with new_folder(self._at(number)) as folder:
             self._save_policy(agent, folder, last if last and last.policy_version == position.policy_version else None)
@@ -58,13 +65,44 @@ class Checkpoints:
                     save_state(folder / "parts" / path, state)
             (folder / "position.json").write_text(json.dumps(asdict(position)))
         self.last = position
+        self._underway.unlink(missing_ok=True)
         if last is not None and not last.keep and last.number != number:
             shutil.rmtree(self._at(last.number), ignore_errors=True)
+
+    def begin(self, change: str) -> None:
+        """Note that the agent is about to change; the next checkpoint settles it."""
+        with replacing(self._underway) as file:
+            file.write(change.encode())
+
+    def require_own_bank(self, agent: Agent, scores: Mapping[str, float]) -> None:
+        """Refuse to restore over a bank that others wrote to since.
+
+        It may differ from the last checkpoint's only by what this run added in a change that a kill cut short.
+
+        Args:
+            agent: with the bank as it stands.
+            scores: of the run's own trajectories by id.
+
+        Raises:
+            RecordError: restoring would lose what somebody else wrote.
+        """
+        store, last = agent.store, self.last
+        if last is None or store.digest() == last.bank_digest:
+            return
+        added = islice(store, last.bank_size, None)
+        ours = self._underway.exists() and all(scores.get(found.source) == found.outcome for found in added)
+        if not ours or len(store) < last.bank_size:
+            raise RecordError(
+                self._folder.parent,
+                "the bank changed since this run last wrote it, and going on would lose that; give this experiment a bank file of its own"
+                " (store.path) and another run.name, or put the bank back as it was",
+            )
 
     def restore_policy(self, agent: Agent) -> None:
         """Give the policy its weights of the last checkpoint."""
         if self.last is not None and isinstance(agent.policy, LocalPolicy):
-            agent.policy.load(self._at(self.last.number) / "policy")
+            with self._restoring("policy"):
+                agent.policy.load(self._at(self.last.number) / "policy")
             agent.policy.version = self.last.policy_version
 
     def restore(self, agent: Agent, parts: Mapping[str, Component]) -> None:
@@ -72,16 +110,27 @@ class Checkpoints:
         if self.last is None:
             return
         folder = self._at(self.last.number)
-        agent.store.restore(str(folder / "bank.snapshot"))
+        with self._restoring("bank"):
+            agent.store.restore(str(folder / "bank.snapshot"))
         self.restore_policy(agent)
         for path, part in parts.items():
             state = load_state(folder / "parts" / path)
             if state is not None:
-                part.load_state_dict(state)
+                with self._restoring(path):
+                    part.load_state_dict(state)
 
     def progress(self, change: str, observer: Observer) -> Progress:
         """Where the ``learn`` call of this change keeps its progress."""
         return Progress(self._folder / "progress" / change.replace("/", "-"), change, observer)
+
+    @contextlib.contextmanager
+    def _restoring(self, what: str) -> Iterator[None]:
+        """Say what to do when a part cannot read what it saved."""
+        try:
+            yield
+        except (RecordError, OSError, ValueError, LookupError, TypeError) as error:
+            reason = f"its checkpoint of '{what}' is damaged ({error}); remove the run folder and start anew"
+            raise RecordError(self._folder.parent, reason) from error
 
     def _save_policy(self, agent: Agent, folder: Path, same: Position | None) -> None:
         if not isinstance(agent.policy, LocalPolicy):
@@ -102,12 +151,25 @@ class Checkpoints:
     def _read(self, number: int) -> Position:
         path = self._at(number) / "position.json"
         try:
-            return Position(**json.loads(path.read_text()))
-        except (OSError, ValueError, TypeError) as error:
+            return checked(Position, json.loads(path.read_text()))
+        except (OSError, ValueError) as error:
             raise RecordError(path, f"damaged ({error}); remove the run folder and start anew") from None
 
     def _at(self, number: int) -> Path:
         return self._folder / f"{number:03d}"
+
+
+def _position(agent: Agent, number: int, change: str, keep: bool) -> Position:
+    store = agent.store
+    return Position(
+        number=number,
+        change=change,
+        policy_version=agent.policy.version,
+        bank_version=store.version,
+        bank_digest=store.digest(),
+        bank_size=len(store),
+        keep=keep,
+    )
 
 
 class Progress:
@@ -118,7 +180,7 @@ class Progress:
         self._shown: int | None = None
 
     def load(self) -> State | None:
-        return load_state(self._path)
+        return load_state(self._path, advice="delete this file: this step of training then starts anew")
 
     def save(self, state: State) -> None:
         save_state(self._path, state)

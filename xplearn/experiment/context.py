@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from xplearn.agent import Agent
 from xplearn.component import Component
+from xplearn.errors import RecordError
 from xplearn.experiment.build import Parts
 from xplearn.experiment.checkpoint import Checkpoints
 from xplearn.experiment.observer import Hooks, Observer
@@ -57,6 +58,7 @@ class Context:
         last = self.checkpoints.last
         if last is not None and self.changes <= last.number:
             return
+        self.checkpoints.begin(name)
         act()
         self.checkpoint(name, keep=keep)
 
@@ -66,6 +68,15 @@ class Context:
         self.checkpoints.save(self.agent, self.components, number=self.changes, change=name, keep=keep)
         self.checkpoints.progress(name, self.observer).remove()
 
-    def recorded(self, phase: str) -> dict[str, Trajectory]:
-        """The recorded trajectories of a phase by id."""
-        return {found.id: found for found in read_lines(self.folder.trajectories(phase), load_trajectory)}
+    def recorded(self, phase: str, ids: Sequence[str]) -> list[Trajectory]:
+        """The recorded trajectories of a phase with these ids, in this order.
+
+        Raises:
+            RecordError: one is missing.
+        """
+        path = self.folder.trajectories(phase)
+        found = {trajectory.id: trajectory for trajectory in read_lines(path, load_trajectory)}
+        for id in ids:
+            if id not in found:
+                raise RecordError(path, f"lacks trajectory '{id}', which this run learns from; remove the run folder and start anew")
+        return [found[id] for id in ids]

@@ -7,6 +7,7 @@ import dataclasses
 import datetime
 import json
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from xplearn.experiment.checkpoint import Checkpoints
 from xplearn.experiment.context import Context
 from xplearn.experiment.evaluate import panels
 from xplearn.experiment.observer import Hooks, Observer
+from xplearn.experiment.phases import require_training_tasks
 from xplearn.experiment.pools import Pools
 from xplearn.experiment.prepare import corpus
 from xplearn.experiment.stream import domains
@@ -43,8 +45,6 @@ def recorded_header(place: RunFolder, experiment: Experiment) -> Header | None:
     if not place.header.exists():
         return None
     header = read_header(place.header)
-    if header.resolved.get("run") is None:
-        raise RecordError(place.header, "damaged (it has no configuration); remove the run folder and start anew")
     if folder_name(header.resolved) != folder_name(plain(experiment)):
         raise RecordError(place.path, "holds another experiment; take another folder, or leave it out")
     return header
@@ -54,7 +54,7 @@ def recorded_header(place: RunFolder, experiment: Experiment) -> Header | None:
 def open_run(experiment: Experiment, plugins: Plugins, given: dict[str, Any], place: RunFolder, observer: Observer) -> Iterator[Context]:
     """A run ready to walk. When the block ends everything is closed and the header says how it ended.
 
-    A run that cannot even begin (data missing, folder in use, …) leaves nothing behind.
+    A run that cannot even begin (data missing, folder in use, nothing played yet when it fails, …) leaves nothing behind.
 
     Raises:
         RecordError: the folder is in use, damaged, or was recorded with another environment version or panel.
@@ -65,9 +65,11 @@ def open_run(experiment: Experiment, plugins: Plugins, given: dict[str, Any], pl
         parts = build_parts(experiment, plugins.registry)
         pools = stack.enter_context(contextlib.closing(Pools(parts, plugins.registry)))
         tasks, versions = panels(experiment, domains(experiment), pools)
+        require_training_tasks(experiment, pools)
         header = _header(experiment, plugins, given, place)
         _stamp(header, versions, {name: panel(chosen) for name, (_, chosen) in tasks.items()}, place)
         header.parts = parts.describe()
+        header.write(place.header)
         run = Context(
             experiment=experiment,
             parts=parts,
@@ -83,6 +85,7 @@ def open_run(experiment: Experiment, plugins: Plugins, given: dict[str, Any], pl
             panels=tasks,
         )
         stack.callback(_close, run)
+        stack.push(partial(_withdraw, run))
         _set_up(run)
         run.hooks("xplearn_run_start", folder=str(place.path), config=header.resolved)
         with _status(run):
@@ -111,11 +114,10 @@ def _status(run: Context) -> Iterator[None]:
 
 
 def _header(experiment: Experiment, plugins: Plugins, given: dict[str, Any], place: RunFolder) -> Header:
-    """The recorded header, or a new one for a folder without remains."""
+    """The recorded header, or a new one."""
     recorded = recorded_header(place, experiment)
     if recorded is not None:
         return recorded
-    place.clear()
     return Header(
         started=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         config=given,
@@ -150,8 +152,22 @@ def _set_up(run: Context) -> None:
     if last is None:
         run.checkpoint("start")
     else:
+        _require_own_bank(run)
         run.checkpoints.restore(agent, run.components)
     run.proved = agent.policy.version > 0
+
+
+def _require_own_bank(run: Context) -> None:
+    """Refuse to go on over what others wrote to a bank outside the run folder."""
+    if len(run.agent.store) and not run.folder.bank.exists():
+        run.checkpoints.require_own_bank(run.agent, {result.id: result.score for result in Run(run.folder, run.header).episodes()})
+
+
+def _withdraw(run: Context, kind: type[BaseException] | None, *_: object) -> None:
+    """A new run that ends early, with no episode played and nothing learned, leaves no folder."""
+    last = run.checkpoints.last
+    if kind is not None and not run.writer.has_episodes and (last is None or last.number == 0):
+        run.folder.withdraw()
 
 
 def _close(run: Context) -> None:

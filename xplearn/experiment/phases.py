@@ -10,10 +10,12 @@ from types import TracebackType
 from xplearn.errors import ConfigError, ContractError, EnvironmentDiedError
 from xplearn.experiment.build import sampling
 from xplearn.experiment.context import Context
-from xplearn.experiment.stream import Stage, require_known, take
+from xplearn.experiment.pools import Pools
+from xplearn.experiment.stream import Stage, require_known, stages, take
 from xplearn.metrics.scores import episode_result, training_phase
 from xplearn.rollout.collector import Assignment, assignments, collect
 from xplearn.rollout.pool import EnvironmentPool
+from xplearn.schema import Experiment
 from xplearn.types import Sampling, Task, Trajectory
 
 _HOPELESS = 8
@@ -82,7 +84,7 @@ def play(run: Context, pool: EnvironmentPool, episodes: Sequence[Assignment], ho
 def gather(run: Context, stage: Stage, round: int) -> list[Trajectory]:
     """The trajectories one round learns from: rollouts with the bank so far, or the expert's bare demonstrations, shown once a stage."""
     pool = run.pools.open(stage.config.env)
-    tasks = training_tasks(run, stage)
+    tasks = training_tasks(run.pools, stage)
     if run.plan.source == "demonstration":
         phase = training_phase(stage.index, 0)
         episodes = assignments(tasks, ["plain"], 1, phase=phase, scope=("train", stage.index, 0))
@@ -91,26 +93,37 @@ def gather(run: Context, stage: Stage, round: int) -> list[Trajectory]:
         phase = training_phase(stage.index, round)
         episodes = assignments(tasks, run.plan.arms, run.plan.replicas, phase=phase, scope=("train", stage.index, round))
         play(run, pool, episodes, sampling(run.experiment.sampling))
-    recorded = run.recorded(phase)
-    batch = [recorded[episode.id] for episode in episodes]
+    batch = run.recorded(phase, [episode.id for episode in episodes])
     if run.plan.needs_logprobs:
         _require_logprobs(run, batch)
     return batch
 
 
-def training_tasks(run: Context, stage: Stage) -> list[Task]:
+def training_tasks(pools: Pools, stage: Stage) -> list[Task]:
     """The tasks of a stage.
 
     Raises:
         ConfigError: an id or kind that no task has, or nothing left.
     """
     which, path = stage.config.tasks, f"stream.{stage.index}.tasks"
-    known = run.pools.tasks(stage.config.env, which.split)
+    known = pools.tasks(stage.config.env, which.split)
     require_known(known, which, path)
     found = take(known, which)
     if not found:
         raise ConfigError(path, f"leaves none of the {len(known)} tasks of split '{which.split}'; loosen skip or limit")
     return found
+
+
+def require_training_tasks(experiment: Experiment, pools: Pools) -> None:
+    """Refuse a slice of any stage that cannot be played, before the first one is.
+
+    The last stage comes first: the first one's environment is then open when it is played.
+
+    Raises:
+        ConfigError: as ``training_tasks``.
+    """
+    for stage in reversed(stages(experiment)):
+        training_tasks(pools, stage)
 
 
 def _show(run: Context, pool: EnvironmentPool, episodes: Sequence[Assignment]) -> None:

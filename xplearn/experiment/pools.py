@@ -29,6 +29,7 @@ class Pools:
         self._parts, self._registry = parts, registry
         self._spec: EnvSpec | None = None
         self._pool: EnvironmentPool | None = None
+        self._tasks: dict[tuple[str, str], Sequence[Task]] = {}
 
     def open(self, spec: EnvSpec) -> EnvironmentPool:
         """The pool of this environment; another one that is open is closed.
@@ -48,8 +49,11 @@ class Pools:
         return pool
 
     def tasks(self, spec: EnvSpec, split: str) -> Sequence[Task]:
-        """All tasks of a split."""
-        return self.open(spec).tasks(split)
+        """All tasks of a split, asked for once: opening a pool is dear."""
+        key = (repr(spec), split)
+        if key not in self._tasks:
+            self._tasks[key] = self.open(spec).tasks(split)
+        return self._tasks[key]
 
     def close(self) -> None:
         """End every copy of the environment. May be called twice."""

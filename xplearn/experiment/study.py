@@ -9,14 +9,14 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
+from xplearn.errors import RecordError
 from xplearn.experiment.context import Context
 from xplearn.experiment.stream import Stage
 from xplearn.interfaces import ExperienceStore, Selector
 from xplearn.metrics.scores import training_phase
+from xplearn.record.checked import checked
 from xplearn.record.files import replacing
-from xplearn.record.lines import read_lines
 from xplearn.rollout.dress import dress
 from xplearn.seeding import derive
 from xplearn.types import Query, Trajectory
@@ -46,9 +46,7 @@ def studied(run: Context, stage: Stage, round: int, batch: Sequence[Trajectory])
         _write(path, study)
     found = _load(run, study, study.anchors)
     for earlier, earlier_round, anchor in study.replayed:
-        past = _read(run.folder.study(earlier, earlier_round))
-        if past is not None:
-            found += _load(run, past, [anchor])
+        found += _load(run, _past(run, earlier, earlier_round), [anchor])
     return found
 
 
@@ -106,15 +104,26 @@ def _earlier(run: Context, stage: Stage) -> dict[int, list[Anchor]]:
     for index, config in enumerate(run.experiment.stream[: stage.index]):
         latest: dict[str, Anchor] = {}
         for round in range(0 if config.warmup else config.rounds):
-            past = _read(run.folder.study(index, round))
-            latest |= {anchor: (index, round, anchor) for anchor in (past.anchors if past else ())}
+            latest |= {anchor: (index, round, anchor) for anchor in _past(run, index, round).anchors}
         found[index] = list(latest.values())
     return found
 
 
+def _past(run: Context, stage: int, round: int) -> Study:
+    """The study of a round that was trained on before."""
+    path = run.folder.study(stage, round)
+    study = _read(path)
+    if study is None:
+        raise RecordError(path, "is missing, and this run learned from it; remove the run folder and start anew")
+    return study
+
+
 def _load(run: Context, study: Study, anchors: Iterable[str]) -> list[Trajectory]:
-    recorded = run.recorded(study.phase)
-    return [recorded[id] for anchor in anchors for id in study.anchors[anchor]]
+    try:
+        ids = [id for anchor in anchors for id in study.anchors[anchor]]
+    except KeyError as missing:
+        raise RecordError(run.folder.studies, f"nothing was studied as {missing}; remove the run folder and start anew") from None
+    return run.recorded(study.phase, ids)
 
 
 def _write(path: Path, study: Study) -> None:
@@ -123,8 +132,9 @@ def _write(path: Path, study: Study) -> None:
 
 
 def _read(path: Path) -> Study | None:
-    def parse(line: str) -> Study:
-        raw: dict[str, Any] = json.loads(line)
-        return Study(phase=raw["phase"], anchors=raw["anchors"], replayed=[(stage, round, id) for stage, round, id in raw["replayed"]])
-
-    return next(read_lines(path, parse), None)
+    if not path.exists():
+        return None
+    try:
+        return checked(Study, json.loads(path.read_text(encoding="utf-8")))
+    except ValueError as error:
+        raise RecordError(path, f"damaged ({error}); remove the run folder and start anew") from error

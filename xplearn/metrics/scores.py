@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import math
+
+from xplearn.errors import ContractError
 from xplearn.metrics.cost import tokens
 from xplearn.types import EpisodeResult, Trajectory
 
 
 def episode_result(trajectory: Trajectory, phase: str) -> EpisodeResult:
-    """One line of ``episodes.jsonl``. An episode that could not be played to its end scores 0."""
+    """One line of ``episodes.jsonl``. An episode that could not be played to its end scores 0.
+
+    Raises:
+        ContractError: the environment gave a score that is no finite number.
+    """
+    if not math.isfinite(trajectory.score):
+        raise ContractError(trajectory.task.env, f"gave score {trajectory.score} in task '{trajectory.task.id}'; a score must be finite")
     task, last = trajectory.task, trajectory.steps[-1] if trajectory.steps else None
     read, written = tokens(trajectory)
     return EpisodeResult(
@@ -40,7 +49,7 @@ def evaluated(phase: str) -> tuple[int, str] | None:
     """Point and domain of an evaluation phase; None for any other phase."""
     head, _, rest = phase.partition("/")
     point, _, domain = rest.partition("/")
-    return (int(point), domain) if head == "eval" else None
+    return (int(point), domain) if head == "eval" and point.isascii() and point.isdecimal() else None
 
 
 def training_phase(stage: int, round: int) -> str:

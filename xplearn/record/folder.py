@@ -28,7 +28,9 @@ class RunFolder:
         self.metrics = path / "metrics.jsonl"
         self.checkpoints = path / "checkpoints"
         self.bank = path / "bank"
+        self.studies = path / "study"
         self._lock: BinaryIO | None = None
+        self._new = False
 
     def trajectories(self, phase: str) -> Path:
         """The trajectories of a phase; its name may hold slashes."""
@@ -36,13 +38,13 @@ class RunFolder:
 
     def study(self, stage: int, round: int) -> Path:
         """Which trajectories a round was trained on."""
-        return self.path / "study" / f"{stage}-{round}.json"
+        return self.studies / f"{stage}-{round}.json"
 
     def acquire(self) -> None:
         """Take the lock, for the life of this process or until ``release``.
 
         Raises:
-            RecordError: another process has it, or the folder cannot be written.
+            RecordError: another process has it, the folder cannot be written, or it holds a run that has lost its header.
         """
         try:
             self.path.mkdir(parents=True, exist_ok=True)
@@ -54,26 +56,45 @@ class RunFolder:
         except OSError:
             lock.close()
             raise RecordError(self.path, "another process is running this experiment; wait for it, or change run.name") from None
+        self._new = not self.header.exists()
+        if self._new and any(map(_holds_something, self._recorded())):
+            lock.close()
+            raise RecordError(self.path, "holds remains of a run but no run.json; put run.json back, or remove the run folder")
         self._lock = lock
 
     def release(self) -> None:
-        """Give the lock back. A folder in which no run ever began is removed. May be called twice."""
+        """Give the lock back. A new folder without a header, in which no run ever began, is removed. May be called twice."""
         if self._lock is None:
             return
-        if not self.header.exists():
-            self.clear()
+        if self._new and not self.header.exists():
+            self._clear()
             (self.path / "lock").unlink(missing_ok=True)
             with contextlib.suppress(OSError):
                 self.path.rmdir()
         self._lock.close()
         self._lock = None
 
-    def clear(self) -> None:
-        """Remove what a run writes, the lock aside."""
-        for folder in (self.checkpoints, self.bank, self.path / "trajectories", self.path / "study"):
-            shutil.rmtree(folder, ignore_errors=True)
-        for file in (self.header, self.episodes, self.metrics):
-            file.unlink(missing_ok=True)
+    def withdraw(self) -> None:
+        """Let ``release`` remove the folder if this lock's holder made it: the run could not begin."""
+        if self._new:
+            self.header.unlink(missing_ok=True)
+
+    def _recorded(self) -> list[Path]:
+        """Whatever a run writes but its header."""
+        return [self.checkpoints, self.bank, self.path / "trajectories", self.studies, self.episodes, self.metrics]
+
+    def _clear(self) -> None:
+        for path in self._recorded():
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
+
+
+def _holds_something(path: Path) -> bool:
+    if path.is_dir():
+        return any(path.iterdir())
+    return path.exists() and path.stat().st_size > 0
 
 
 def folder_name(resolved: Mapping[str, Any]) -> str:

@@ -12,8 +12,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from xplearn.metrics.cost import shared_prefix
+from xplearn.record.checked import checked
 from xplearn.record.tables import Tables
-from xplearn.types import Completion, Conditioning, Message, Query, Selection, Step, Task, Trajectory
+from xplearn.types import Completion, Conditioning, EpisodeResult, Message, Query, Selection, Step, Task, Trajectory
 
 Json = dict[str, Any]
 
@@ -39,6 +40,15 @@ def load_trajectory(line: str) -> Trajectory:
     tables, deltas = Tables.load(raw["tables"]), _Deltas()
     steps = tuple(_load_step(step, index, task, tables, deltas) for index, step in enumerate(raw["steps"]))
     return Trajectory(task=task, steps=steps, **{name: raw[name] for name in _SCALARS})
+
+
+def load_result(line: str) -> EpisodeResult:
+    """One line of ``episodes.jsonl``.
+
+    Raises:
+        ValueError: a field is missing, unknown or of a wrong type, or a number is not finite.
+    """
+    return checked(EpisodeResult, json.loads(line))
 
 
 def as_json(value: Any) -> Json:

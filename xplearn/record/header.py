@@ -11,11 +11,22 @@ from pathlib import Path
 from typing import Any, Literal
 
 from xplearn.errors import RecordError
+from xplearn.record.checked import checked, conforms
 from xplearn.record.files import replacing
 from xplearn.types import Task
 
 FORMAT = 1
 """Grows with every change that an older xplearn could not read."""
+
+_RESOLVED = {
+    "run": dict[str, Any],
+    "run.name": str,
+    "stream": list[dict[str, Any]],
+    "evaluate.confidence": float,
+    "evaluate.resamples": int,
+    "learner": list[Any],
+}
+"""What every configuration holds."""
 
 Status = Literal["running", "finished", "interrupted", "failed"]
 
@@ -73,11 +84,11 @@ def read_header(path: Path) -> Header:
     """
     try:
         raw = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise RecordError(path.parent, "not a run folder: it has no run.json") from None
+    except (FileNotFoundError, NotADirectoryError):
+        raise RecordError(path.parent, "not a run folder: it has no run.json; give the folder that 'xplearn run' made") from None
     except (OSError, ValueError) as error:
         raise RecordError(path, f"damaged ({error}); remove the run folder and start anew") from None
-    if not isinstance(raw, dict) or not isinstance(raw.get("format"), int):
+    if not isinstance(raw, dict) or not conforms(raw.get("format"), int):
         raise RecordError(path, "damaged (it has no format number); remove the run folder and start anew")
     if raw["format"] > FORMAT:
         raise RecordError(
@@ -86,7 +97,26 @@ def read_header(path: Path) -> Header:
     known = {item.name for item in dataclasses.fields(Header)}
     if raw.keys() - known:
         raise RecordError(path, f"damaged (unknown keys {sorted(raw.keys() - known)}); remove the run folder and start anew")
-    return Header(**raw)
+    try:
+        header = checked(Header, raw)
+        _require_readable(header)
+    except ValueError as error:
+        raise RecordError(path, f"damaged ({error}); remove the run folder and start anew") from None
+    return header
+
+
+def _require_readable(header: Header) -> None:
+    """Raise ``ValueError`` unless the configuration has what a folder's name and table are made of."""
+    if header.format < 1:
+        raise ValueError(f"format is {header.format}")
+    for path, hint in _RESOLVED.items():
+        value: Any = header.resolved
+        for key in path.split("."):
+            value = value.get(key) if isinstance(value, dict) else None
+        if not conforms(value, hint):
+            raise ValueError(f"resolved has no sound '{path}'")
+    if not all(conforms(stage.get("warmup"), bool) for stage in header.resolved["stream"]):
+        raise ValueError("resolved has no sound 'stream'")
 
 
 def panel(tasks: Iterable[Task]) -> dict[str, Any]:

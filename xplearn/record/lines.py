@@ -29,7 +29,7 @@ def read_lines(path: Path, parse: Callable[[str], T]) -> Iterator[T]:
 def _parsed(path: Path, number: int, line: bytes, parse: Callable[[str], T]) -> T:
     try:
         return parse(line.decode())
-    except (ValueError, KeyError, TypeError, IndexError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
         raise RecordError(path, f"line {number} is damaged ({error}); remove the run folder and start anew") from error
 
 

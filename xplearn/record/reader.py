@@ -11,7 +11,7 @@ from xplearn.errors import XplearnError
 from xplearn.metrics.bootstrap import Bootstrap
 from xplearn.metrics.table import Table, build_table
 from xplearn.record.folder import RunFolder
-from xplearn.record.formats import as_json, load_trajectory
+from xplearn.record.formats import as_json, load_result, load_trajectory
 from xplearn.record.header import Header, read_header
 from xplearn.record.lines import read_lines
 from xplearn.types import EpisodeResult, Trajectory
@@ -27,7 +27,7 @@ class Run:
 
     def episodes(self) -> Iterator[EpisodeResult]:
         """The scalars of every finished episode, in the order they finished; expert's demonstrations among them."""
-        return read_lines(self._folder.episodes, lambda line: EpisodeResult(**json.loads(line)))
+        return read_lines(self._folder.episodes, load_result)
 
     def trajectories(self, phase: str) -> Iterator[Trajectory]:
         """The trajectories of a phase, e.g. ``eval/0/core.errands`` or ``train/0/0``, in the order they finished."""
@@ -39,10 +39,7 @@ class Run:
 
     def scalars(self) -> list[dict[str, Any]]:
         """The learners' figures, one mapping for each stage, round and learner."""
-        latest = {}
-        for line in read_lines(self._folder.metrics, json.loads):
-            latest[line["stage"], line["round"], line["learner"]] = line
-        return list(latest.values())
+        return list(dict(read_lines(self._folder.metrics, _figures)).values())
 
     def table(self) -> Table:
         """The table so far."""
@@ -60,6 +57,12 @@ class Run:
         except ImportError:
             raise XplearnError("a data frame needs pandas: pip install pandas (without it: list(run.episodes()))") from None
         return pd.DataFrame([as_json(result) for result in self.episodes()])
+
+
+def _figures(line: str) -> tuple[tuple[int, int, str], dict[str, Any]]:
+    """One learner's figures, after what they belong to."""
+    raw = json.loads(line)
+    return (raw["stage"], raw["round"], raw["learner"]), raw
 
 
 def load(folder: str | Path) -> Run:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import json
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -65,16 +66,24 @@ def save_state(path: Path, state: State) -> None:
             file.write(tree.encode())
 
 
-def load_state(path: Path) -> State | None:
-    """What ``save_state`` wrote, or None where it never did."""
+def load_state(path: Path, *, advice: str = "remove the run folder and start anew") -> State | None:
+    """What ``save_state`` wrote, or None where it never did.
+
+    Args:
+        path: without suffix.
+        advice: what to do where it is damaged.
+
+    Raises:
+        RecordError: it is damaged.
+    """
     for suffix, read in ((".safetensors", _read_tensors), (".npz", _read_arrays), (".json", _read_json)):
         file = path.with_name(path.name + suffix)
         if file.exists():
             try:
                 tree, arrays = read(file)
                 return dict(_join(json.loads(tree), arrays))
-            except (ValueError, KeyError, OSError, EOFError) as error:
-                raise RecordError(file, f"damaged ({error}); remove the run folder and start anew") from error
+            except (ValueError, LookupError, TypeError, OSError, EOFError, zipfile.BadZipFile) as error:
+                raise RecordError(file, f"damaged ({error}); {advice}") from error
     return None
 
 
@@ -124,10 +133,13 @@ def _save_tensors(path: Path, arrays: Mapping[str, Any], tree: str) -> None:
 
 
 def _read_tensors(path: Path) -> tuple[str, Mapping[str, Any]]:
-    from safetensors import safe_open
+    from safetensors import SafetensorError, safe_open
 
-    with safe_open(path, framework="pt") as file:
-        return file.metadata()[_TREE], {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
+    try:
+        with safe_open(path, framework="pt") as file:
+            return (file.metadata() or {})[_TREE], {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
+    except SafetensorError as error:
+        raise ValueError(str(error)) from error
 
 
 def _read_arrays(path: Path) -> tuple[str, Mapping[str, Any]]:

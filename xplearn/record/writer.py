@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 
 from xplearn.record.files import replacing
 from xplearn.record.folder import RunFolder
-from xplearn.record.formats import as_json, dump_trajectory
+from xplearn.record.formats import as_json, dump_trajectory, load_result
 from xplearn.record.lines import mend, read_lines
 from xplearn.types import EpisodeResult, Trajectory
 
@@ -29,17 +29,22 @@ class RunWriter:
         self._files: dict[Path, BinaryIO] = {}
         for path in (folder.episodes, folder.metrics):
             mend(path, lambda _: True, json.loads)
-        self._done = {line["id"]: line["phase"] for line in read_lines(folder.episodes, json.loads)}
+        self._done = {result.id: result.phase for result in read_lines(folder.episodes, load_result)}
 
     def done(self, phase: str) -> frozenset[str]:
         """Ids of the finished episodes of a phase."""
         return frozenset(id for id, where in self._done.items() if where == phase)
 
+    @property
+    def has_episodes(self) -> bool:
+        """Whether any episode is finished."""
+        return bool(self._done)
+
     def episode(self, trajectory: Trajectory, result: EpisodeResult) -> None:
         """Record one finished episode."""
         path = self._folder.trajectories(result.phase)
         if path not in self._files:
-            mend(path, lambda line: line["id"] in self._done, json.loads)
+            mend(path, self._done.__contains__, lambda line: str(json.loads(line)["id"]))
         self._append(path, dump_trajectory(trajectory))
         self._append(self._folder.episodes, _encode(as_json(result)))
         self._done[result.id] = result.phase

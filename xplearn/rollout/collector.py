@@ -257,5 +257,5 @@ def opening_too_long(task: Task, completion: Completion) -> str:
     size = f" takes {len(completion.prompt_ids)} tokens and" if completion.prompt_ids else ""
     return (
         f"the opening of task '{task.id}'{size} does not fit the context with {completion.sampling.max_new_tokens} new tokens; "
-        "show less experience (e.g. selector.k=1), or take a policy with a longer context"
+        "show less experience, raise policy.context_tokens, or take a policy with a longer context"
     )
