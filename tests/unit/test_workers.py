@@ -35,6 +35,12 @@ class Tricky(Counting):
             time.sleep(60)
         if action == "exit":
             os._exit(7)
+        if action == "sys.exit":
+            sys.exit(3)
+        if action == "nothing":
+            return None
+        if action == "object":
+            return dataclasses.replace(super().step(action), info={"what": object()})
         if action == "crash":
             raise ZeroDivisionError("oh")
         if action == "print":
@@ -215,14 +221,72 @@ def test_another_interpreter_plays_in_a_worker(tmp_path):
     pool.close()
 
 
+def script(path, *lines):
+    path.write_text("\n".join(["#!/bin/sh", *lines, ""]))
+    path.chmod(0o755)
+    return str(path)
+
+
+def opened_with(python, **settings):
+    return open_pool(EnvSpec(name="core.counting", python=python), slots=1, **settings)
+
+
 def test_an_interpreter_that_cannot_play_is_named_with_the_command_to_type(tmp_path):
     with pytest.raises(ConfigError, match=r"env\.python: '.*no-python' is not an executable"):
-        open_pool(EnvSpec(name="core.counting", python=str(tmp_path / "no-python")), slots=1)
-    bare = tmp_path / "bare"
-    bare.write_text("#!/bin/sh\necho \"ModuleNotFoundError: No module named 'xplearn'\" >&2\nexit 1\n")
-    bare.chmod(0o755)
-    with pytest.raises(ConfigError, match=r"No module named 'xplearn'.*pip install xplearn"):
-        open_pool(EnvSpec(name="core.counting", python=str(bare)), slots=1)
+        opened_with(str(tmp_path / "no-python"))
+    with pytest.raises(ConfigError, match=r"No module named 'xplearn'.*bare -m pip install xplearn"):
+        opened_with(script(tmp_path / "bare", f'exec "{sys.executable}" -S -I "$@"'))
+
+
+def test_what_is_no_interpreter_is_not_told_to_install_anything(tmp_path):
+    for text in ("exit 1", "echo hello", 'echo "$@" | tr -d x'):
+        with pytest.raises(ConfigError, match=r"no-python' is no Python interpreter; give the path of one$"):
+            opened_with(script(tmp_path / "no-python", text))
+    (tmp_path / "data").write_bytes(b"\x7fELF and nothing more")
+    (tmp_path / "data").chmod(0o755)
+    with pytest.raises(ConfigError, match=r"data' can't be run"):
+        opened_with(str(tmp_path / "data"))
+
+
+def test_what_a_wrapper_prints_before_the_worker_speaks_is_left_out(tmp_path):
+    noise = ["echo activating", """echo '{"a": 1}'""", """echo '{"value": 7}'""", "echo", r"printf '\377\036 without an end: '"]
+    pool = opened_with(script(tmp_path / "python", *noise, f'exec "{sys.executable}" "$@"'))
+    assert len(pool.tasks("test")) == 20
+    pool.close()
+
+
+def test_an_interpreter_that_hangs_is_given_up_in_time_with_the_command_to_try(tmp_path, monkeypatch):
+    monkeypatch.setattr(workers, "START_SECONDS", 0.5)
+    began = time.monotonic()
+    with pytest.raises(EnvironmentDiedError, match=r"core\.counting.*not ready within 0\.5 s.*python -P -c 'import xplearn"):
+        opened_with(script(tmp_path / "python", "exec sleep 30"), step_seconds=30)
+    assert time.monotonic() - began < 5
+
+
+def test_a_request_has_its_time_from_when_the_worker_has_started(tmp_path, monkeypatch):
+    monkeypatch.setattr(workers, "START_SECONDS", 20.0)
+    pool = opened_with(script(tmp_path / "python", "sleep 1.5", f'exec "{sys.executable}" "$@"'), step_seconds=1)
+    pool.reset({0: (pool.tasks("test")[0], 0)})
+    assert pool.step({0: "1"})[0].action == "1"
+    pool.close()
+
+
+def test_faults_of_an_environment_name_it(tricky):
+    pool = tricky(slots=1, workers=1)
+    begin(pool, 0)
+    assert str(pool.step({0: "sys.exit"})[0]).startswith("environment 'tricky.env': step raised SystemExit(3) in ")
+    for action, reason in (("nothing", "step must return an Outcome, but returned None"), ("object", "not JSON serializable")):
+        begin(pool, 0)
+        with pytest.raises(ContractError, match=f"tricky.env: .*{reason}"):
+            pool.step({0: action})
+
+
+def test_a_worker_that_exits_reports_its_own_code(tmp_path):
+    pool = opened_with(script(tmp_path / "python", f'"{sys.executable}" "$@"', "exec 1>&-", "sleep 0.3", "exit 3"))
+    pool._processes[0].hang_up()
+    with pytest.raises(EnvironmentDiedError, match="ended with code 3"):
+        pool.tasks("test")
+    pool.close()
 
 
 def test_workers_of_another_protocol_are_refused(monkeypatch):

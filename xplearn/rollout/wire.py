@@ -1,19 +1,25 @@
-"""What travels between a pool and its workers: one JSON object a line, in ASCII, so that any text survives, lone surrogates included."""
+"""What travels between a pool and its workers: one JSON object a line, in ASCII, so that any text survives, lone surrogates included.
+
+Each line begins with a mark: an activation script that wraps an interpreter may print before the worker speaks, and even on its line.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from xplearn import errors
-from xplearn.errors import XplearnError
+from xplearn.errors import ContractError, XplearnError
 from xplearn.record.formats import as_json, dump_trajectory, load_trajectory
 from xplearn.rollout.pool import Start, Turn
 from xplearn.types import Observation, Outcome, Task, Trajectory
 
-PROTOCOL = 1
+PROTOCOL = 2
 """Grows with every change of what follows; both ends must agree."""
+
+MARK = b"\x1explearn "
+"""Begins a message, after the record separator of RFC 7464, which JSON can't contain."""
 
 Json = dict[str, Any]
 
@@ -22,19 +28,27 @@ _encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True).encode
 
 def dump(message: Json) -> bytes:
     """A message as a line."""
-    return _encode(message).encode("ascii") + b"\n"
+    return MARK + _encode(message).encode("ascii") + b"\n"
 
 
-def load(line: bytes) -> Json:
-    """The message of a line."""
-    message: Json = json.loads(line)
-    return message
+def messages(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """The messages among the lines of a stream; whatever else was printed there is left out."""
+    for line in lines:
+        _, marked, message = line.partition(MARK)
+        if marked and message.endswith(b"\n"):
+            yield message
 
 
-def load_answer(line: bytes) -> Any:
+def load(message: bytes) -> Json:
+    """What ``messages`` found."""
+    loaded: Json = json.loads(message)
+    return loaded
+
+
+def load_answer(message: bytes) -> Any:
     """What a worker answered: a JSON value, or the error it met."""
-    message = load(line)
-    return load_error(message["error"]) if "error" in message else message["value"]
+    answer = load(message)
+    return load_error(answer["error"]) if "error" in answer else answer["value"]
 
 
 def dump_task(task: Task) -> Json:
@@ -71,9 +85,9 @@ def load_demonstration(data: str) -> Trajectory:
     return load_trajectory(data)
 
 
-def dump_error(error: Exception) -> Json:
-    """An error by its nearest class in ``xplearn.errors``; anything else becomes an ``XplearnError``."""
-    known = error if isinstance(error, XplearnError) else XplearnError(f"a worker raised {error!r}")
+def dump_error(error: Exception, env: str) -> Json:
+    """An error by its nearest class in ``xplearn.errors``; anything else becomes a ``ContractError`` of the environment."""
+    known = error if isinstance(error, XplearnError) else ContractError(env, f"its worker raised {error!r}")
     name = next(cls.__name__ for cls in type(known).__mro__ if cls.__module__ == errors.__name__)
     return {"class": name, "message": str(known), "facts": {key: value for key, value in vars(known).items() if _plain(value)}}
 

@@ -77,17 +77,19 @@ def main() -> None:
     requests: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(incoming, requests), daemon=True).start()
     worker: Worker | None = None
+    env = "unknown"
     while line := requests.get():
-        message = wire.load(line)
         try:
+            message = wire.load(line)
             if worker is None:
+                env = message["name"]
                 worker, value = Worker(message), None
             else:
                 value = worker.answer(message)
-            reply: wire.Json = {"value": value}
+            reply = wire.dump({"value": value})
         except Exception as error:
-            reply = {"error": wire.dump_error(error)}
-        outgoing.write(wire.dump(reply))
+            reply = wire.dump({"error": wire.dump_error(error, env)})
+        outgoing.write(reply)
         outgoing.flush()
     if worker is not None:
         worker.close()
@@ -104,8 +106,8 @@ def _claim_pipes() -> tuple[BinaryIO, BinaryIO]:
 
 
 def _listen(incoming: BinaryIO, requests: queue.SimpleQueue[bytes]) -> None:
-    for line in incoming:
-        requests.put(line)
+    for message in wire.messages(incoming):
+        requests.put(message)
     requests.put(b"")
     time.sleep(GRACE_SECONDS)
     os._exit(1)  # the environment hangs: nothing else ends this process

@@ -39,7 +39,7 @@ CLOSE_SECONDS = 5.0
 """How long a worker may take to close."""
 
 Answers = queue.SimpleQueue[tuple["_Process", bytes | None]]
-"""Lines of all workers as they come; None where a worker ends."""
+"""Messages of all workers as they come; None where a worker ends."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,22 +59,36 @@ class _Process:
 
     def __init__(self, python: str, opening: wire.Json, answers: Answers) -> None:
         command = [python, "-P", "-m", "xplearn.rollout.worker"]
-        self._popen = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
+        try:
+            self._popen = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
+        except OSError as error:
+            raise ConfigError("env.python", f"'{python}' can't be run ({error.strerror}); give the path of a Python interpreter") from error
         self._listener = threading.Thread(target=self._listen, args=(answers,), daemon=True)
         self._listener.start()
         self.opened = False
         """Whether it has answered its opening."""
-        self.deadline = 0.0
+        self._limit = START_SECONDS
+        self.deadline = time.monotonic() + START_SECONDS
         self.send(opening, START_SECONDS)
 
     def send(self, message: wire.Json, limit: float) -> None:
-        """Send a message, to be answered within ``limit`` seconds. Where nobody reads it, the end of the process is the answer."""
-        self.deadline = time.monotonic() + limit + (0.0 if self.opened else START_SECONDS)
+        """Send a message, to be answered within ``limit`` seconds. Where nobody reads it, the end of the process is the answer.
+
+        A message sent while the process is starting has its time from when it has started.
+        """
+        self._limit = limit
+        if self.opened:
+            self.deadline = time.monotonic() + limit
         pipe = self._popen.stdin
         if pipe is not None:
             with contextlib.suppress(OSError, ValueError):
                 pipe.write(wire.dump(message))
                 pipe.flush()
+
+    def open(self) -> None:
+        """Note that it has answered its opening, and let the time of its first request run."""
+        self.opened = True
+        self.deadline = time.monotonic() + self._limit
 
     def hang_up(self) -> None:
         """Tell it to close."""
@@ -97,8 +111,8 @@ class _Process:
         stream = self._popen.stdout
         if stream is not None:
             with stream:
-                for line in stream:
-                    answers.put((self, line))
+                for message in wire.messages(stream):
+                    answers.put((self, message))
         answers.put((self, None))
 
 
@@ -182,8 +196,9 @@ class WorkerPool(EnvironmentPool):
         self._processes = [None] * len(self._processes)
         for process in processes:
             process.hang_up()
+        deadline = time.monotonic() + CLOSE_SECONDS
         for process in processes:
-            process.end(patience=CLOSE_SECONDS)
+            process.end(patience=max(0.0, deadline - time.monotonic()))
 
     def _dealt(self, verb: str, requests: Mapping[int, wire.Json]) -> list[deque[_Job]]:
         """The jobs of each worker. A worker numbers its own slots from 0."""
@@ -231,14 +246,13 @@ class WorkerPool(EnvironmentPool):
             try:
                 process, line = self._answers.get(timeout=max(0.0, remaining))
             except queue.Empty:
-                job = busy[index]
-                return index, self._drop(index, f"no answer to '{job.verb}' within {job.limit:g} s; its worker was ended")
+                return index, self._drop(index, self._overdue(index, busy[index]))
             if process not in self._processes:
                 continue
             index = self._processes.index(process)
             answer = self._ended(index, process) if line is None else wire.load_answer(line)
             if line is not None and not process.opened and not isinstance(answer, XplearnError):
-                process.opened = True
+                process.open()
             elif index in busy:
                 return index, answer
 
@@ -248,8 +262,14 @@ class WorkerPool(EnvironmentPool):
             process = self._processes[index] = _Process(self._python, self._opening, self._answers)
         return process
 
+    def _overdue(self, index: int, job: _Job) -> str:
+        if self._process(index).opened:
+            return f"no answer to '{job.verb}' within {job.limit:g} s; its worker was ended"
+        trial = f"{self._python} -P -c 'import xplearn.rollout.worker'"
+        return f"its worker was not ready within {START_SECONDS:g} s and was ended; see whether this returns: {trial}"
+
     def _ended(self, index: int, process: _Process) -> XplearnError:
-        code = process.end()
+        code = process.end(patience=CLOSE_SECONDS)
         if not process.opened:
             reason = _cannot_import(self._python)
             if reason:
@@ -277,6 +297,19 @@ def _interpreter(given: str) -> str:
 
 def _cannot_import(python: str) -> str:
     """Why an interpreter can't run a worker, or nothing where it could."""
-    trial = subprocess.run([python, "-P", "-c", "import xplearn.rollout.worker"], capture_output=True, text=True, check=False)
+    greeting = "xplearn?"
+    if greeting not in _tried(python, "-c", f"print({greeting!r})").stdout:
+        return f"'{python}' is no Python interpreter; give the path of one"
+    trial = _tried(python, "-P", "-c", "import xplearn.rollout.worker")
+    if not trial.returncode:
+        return ""
     said = trial.stderr.strip().splitlines() or ["it said nothing"]
-    return f"{python} can't run xplearn ({said[-1]}); install it there: {python} -m pip install xplearn" if trial.returncode else ""
+    return f"{python} can't run xplearn ({said[-1]}); install it there: {python} -m pip install xplearn"
+
+
+def _tried(*command: str) -> subprocess.CompletedProcess[str]:
+    """A command's outcome; a failure where it takes too long."""
+    try:
+        return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False, timeout=10)
+    except subprocess.TimeoutExpired:
+        return subprocess.CompletedProcess(command, 1, stdout="", stderr="it takes too long")
