@@ -91,7 +91,7 @@ def test_template_that_trims_does_not_lose_the_content():
 
 def test_empty_and_broken_contents_can_be_encoded(chat):
     assert chat.text("") == ()
-    assert chat.decode(chat.text("\ud800 broken")) == "? broken"
+    assert chat.decode(chat.text("\ud800 broken")) == "\ufffd broken"
 
 
 def test_template_that_refuses_roles_is_named(chat):

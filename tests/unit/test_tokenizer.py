@@ -3,7 +3,7 @@ import pytest
 pytest.importorskip("tokenizers")
 pytest.importorskip("transformers")
 
-from xplearn.policies.tokenizer import SMALLEST, SPECIAL_TOKENS, load_tokenizer, train_tokenizer
+from xplearn.policies.tokenizer import LONGEST_WORD, SMALLEST, SPECIAL_TOKENS, load_tokenizer, spellable, train_tokenizer
 
 CORPUS = ["go to the kitchen", "open door to kitchen", "focus on the living thing", "move the living thing to the red box"] * 5
 CHAT = [{"role": "system", "content": "Act."}, {"role": "user", "content": "You are in the kitchen."}]
@@ -13,6 +13,28 @@ def test_any_text_comes_back_unchanged():
     tokenizer = train_tokenizer(CORPUS, 300)
     for text in ("go to the kitchen", "Zürich, 東京 \U0001f600\ttab\n\nnew", ""):
         assert tokenizer.decode(tokenizer.encode(text, add_special_tokens=False)) == text
+
+
+def test_a_lone_surrogate_in_the_corpus_is_learned_as_the_replacement_character():
+    broken, sound = (train_tokenizer([*CORPUS, f"half a {mark}pair"] * 2, 400) for mark in ("\ud83d", "\ufffd"))
+    assert broken.get_vocab() == sound.get_vocab()
+    assert spellable("a \ud83d\udc80 b \U0001f600 c") == "a \ufffd\ufffd b \U0001f600 c"
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("letters", ["a", "ab", " ", "\n\t", "{[", "\u6771\u4eac", "".join(map(chr, range(33, 127)))])
+def test_a_word_of_a_million_letters_is_learned_and_encoded_in_seconds(letters):
+    long = (letters * (1_000_000 // len(letters) + 1))[:1_000_000]
+    tokenizer = train_tokenizer([long, *CORPUS], 400)
+    assert tokenizer.decode(tokenizer.encode(long, add_special_tokens=False)) == long
+
+
+def test_cutting_long_words_leaves_the_others():
+    from tokenizers import pre_tokenizers
+
+    text = "go  to the\n\n kitchen, don't " + "x" * (LONGEST_WORD - 1) + " open_door;" + " " * (LONGEST_WORD - 1) + "end"
+    words = train_tokenizer(CORPUS, 300).backend_tokenizer.pre_tokenizer.pre_tokenize_str(text)
+    assert words == pre_tokenizers.ByteLevel(add_prefix_space=False).pre_tokenize_str(text)
 
 
 def test_the_words_of_the_corpus_become_short():

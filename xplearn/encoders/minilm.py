@@ -15,6 +15,7 @@ from xplearn.errors import ConfigError, ContractError
 from xplearn.interfaces.agent import AgentView
 from xplearn.interfaces.encoder import Encoder
 from xplearn.policies.backbone import resolve
+from xplearn.policies.tokenizer import spellable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -86,8 +87,7 @@ class MiniLmEncoder(Encoder):
         self._model = self._tokenizer = None
 
     def _tokens(self, text: str) -> list[int]:
-        spellable = text.encode("utf-8", "replace").decode("utf-8")  # lone surrogates are no text
-        ids: list[int] = self._tokenizer(spellable, truncation=True, max_length=self.max_tokens)["input_ids"]
+        ids: list[int] = self._tokenizer(spellable(text), truncation=True, max_length=self.max_tokens)["input_ids"]
         return ids
 
     def _pooled(self, rows: Sequence[Sequence[int]]) -> NDArray[np.float32]:

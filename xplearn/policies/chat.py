@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from xplearn.errors import ConfigError, ContractError
+from xplearn.policies.tokenizer import spellable
 from xplearn.types import Message
 
 Ids = tuple[int, ...]
@@ -82,8 +83,7 @@ class ChatEncoder:
 
     def _encode_plain(self, content: str) -> Ids:
         ids: list[int] = []
-        sound = content.encode("utf-8", "replace").decode("utf-8")  # a lone surrogate has no bytes
-        for part in _broken(sound, self._control):
+        for part in _broken(spellable(content), self._control):
             ids.extend(self._tokenizer.encode(part, add_special_tokens=False, split_special_tokens=True))
         return tuple(ids)
 

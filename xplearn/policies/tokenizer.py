@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,21 @@ END_OF_TEXT, TURN_START, TURN_END = SPECIAL_TOKENS = ("<|endoftext|>", "<|im_sta
 SMALLEST = 256 + len(SPECIAL_TOKENS)
 """A vocabulary below this cannot spell every byte."""
 
+LONGEST_WORD = 64
+"""Characters of one word, or of one gap: learning pairs within a longer one takes the square of its length, so it is cut."""
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
 CHATML = (
     "{% for message in messages %}{{'<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>' + '\\n'}}{% endfor %}"
     "{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}"
 )
 """Turns as SmolLM2 and Qwen write them, with no system message of their own."""
+
+
+def spellable(text: str) -> str:
+    """``text`` with U+FFFD for each lone surrogate, which no tokenizer takes: it has no bytes."""
+    return _SURROGATE.sub("\ufffd", text)
 
 
 def train_tokenizer(corpus: Iterable[str], vocabulary: int) -> Any:
@@ -26,10 +37,11 @@ def train_tokenizer(corpus: Iterable[str], vocabulary: int) -> Any:
         corpus: texts; their words are counted.
         vocabulary: most tokens it may have, at least ``SMALLEST``.
     """
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 
     core = Tokenizer(models.BPE())
-    core.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    cut = pre_tokenizers.Split(Regex(rf"\S{{{LONGEST_WORD}}}|\s{{{LONGEST_WORD}}}"), behavior="isolated")
+    core.pre_tokenizer = pre_tokenizers.Sequence([cut, pre_tokenizers.ByteLevel(add_prefix_space=False)])
     core.decoder = decoders.ByteLevel()
     trainer = trainers.BpeTrainer(
         vocab_size=vocabulary,
@@ -38,7 +50,7 @@ def train_tokenizer(corpus: Iterable[str], vocabulary: int) -> Any:
         special_tokens=list(SPECIAL_TOKENS),
         initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
     )
-    core.train_from_iterator(sorted(corpus), trainer=trainer)
+    core.train_from_iterator(sorted(map(spellable, corpus)), trainer=trainer)
     return _chat_tokenizer(core)
 
 
