@@ -1,6 +1,7 @@
 """Scoring, training, saving."""
 
 import json
+import math
 
 import pytest
 
@@ -331,7 +332,10 @@ def test_state_goes_to_another_policy(lora):
     assert torch.equal(scores(other, shown, said), scores(policy, shown, said))
 
 
-@pytest.mark.parametrize(("field", "value"), [("rank", 0), ("alpha", 0.0), ("dropout", 1.0), ("targets", [])])
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("rank", 0), ("alpha", 0.0), ("alpha", math.inf), ("alpha", math.nan), ("dropout", 1.0), ("dropout", math.nan), ("targets", [])],
+)
 def test_bad_lora_field_is_named(field, value):
     from xplearn.errors import ConfigError
 

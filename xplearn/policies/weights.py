@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -35,8 +36,8 @@ class LoraConfig:
     def __post_init__(self) -> None:
         if self.rank < 1:
             raise ConfigError("lora.rank", f"must be at least 1, not {self.rank}")
-        if not self.alpha > 0:
-            raise ConfigError("lora.alpha", f"must be above 0, not {self.alpha}")
+        if not 0 < self.alpha < math.inf:
+            raise ConfigError("lora.alpha", f"must be a number above 0, not {self.alpha}")
         if not 0 <= self.dropout < 1:
             raise ConfigError("lora.dropout", f"must lie in [0, 1), not {self.dropout}")
         if not self.targets:

@@ -29,6 +29,9 @@ from xplearn.types import Task, Trajectory
 START_SECONDS = 60.0
 """What starting a process, and what a ``reset`` that starts an environment's machinery, may take at least."""
 
+LONGEST_SECONDS = 1e8
+"""Three years: a clock that runs longer overflows."""
+
 DEMONSTRATION_STEPS = 10
 """A demonstration may take as long as this many steps at their limit."""
 
@@ -126,8 +129,8 @@ class WorkerPool(EnvironmentPool):
             ConfigError: the interpreter does not exist, lacks xplearn, or has another version of it; or the fields are wrong.
             EnvironmentDiedError: a worker ends or hangs while starting.
         """
-        self._name, self.slots, self._limit = spec.name, slots, step_seconds
-        self._patience = max(step_seconds, START_SECONDS)
+        self._name, self.slots, self._limit = spec.name, slots, min(step_seconds, LONGEST_SECONDS)
+        self._patience = max(self._limit, START_SECONDS)
         self._python = _interpreter(spec.python)
         self._opening = {"protocol": wire.PROTOCOL, "name": spec.name, "fields": dict(spec.fields), "listing": listing}
         self._answers: Answers = queue.SimpleQueue()

@@ -44,6 +44,8 @@ def test_kinds_narrow_the_tasks_down_in_the_official_order():
         ({"max_steps": 0}, "max_steps: is 0, want at least 1"),
         ({"heap_mb": 1}, "heap_mb: is 1, want at least 128"),
         ({"step_seconds": 0.0}, "step_seconds: is 0.0, want at least 0.001"),
+        ({"step_seconds": float("nan")}, "step_seconds: is nan, want at least 0.001 and at most 1e+06"),
+        ({"step_seconds": float("inf")}, "step_seconds: is inf, want at least 0.001 and at most 1e+06"),
     ],
 )
 def test_wrong_fields_are_named_with_the_way_out(fields, message):

@@ -183,3 +183,14 @@ def test_no_simulator_outlives_its_python(ending, tmp_path):
     )
     owner = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False)
     assert gone_within(int(owner.stdout), 5)
+
+
+@pytest.mark.parametrize(
+    ("says", "reason"), [("", "said nothing for"), ("echo 'no room for the heap' >&2", "no room for the heap; see whether heap_mb fits")]
+)
+def test_a_java_that_does_not_start_is_told_with_the_way_out(tmp_path, says, reason):
+    java = tmp_path / "java"
+    java.write_text(f"#!/bin/sh\n{says}\n")
+    java.chmod(0o755)
+    with pytest.raises(EnvironmentDiedError, match=f"java did not start the simulator: .*{reason}.*leave 'java' empty"):
+        Simulator(Launch(java=str(java)))

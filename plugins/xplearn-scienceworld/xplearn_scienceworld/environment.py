@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -14,6 +15,9 @@ from xplearn_scienceworld.session import Reading, Session, World
 
 GRAMMAR = 1
 """Grows when the same action may lead to another observation than before."""
+
+LONGEST_SECONDS = 1e6
+"""Most that ``step_seconds`` may be; clocks overflow somewhere beyond."""
 
 CLOSED = "That action is not available."
 """The answer to ``reset task``, which would wipe out a failure."""
@@ -67,9 +71,10 @@ class ScienceWorld(Environment):
         for word in filter(None, self.simplifications.split(",")):
             if word not in ("easy", *SIMPLIFICATIONS):
                 raise ConfigError("simplifications", unknown("simplification", word, ("easy", *SIMPLIFICATIONS)))
-        for name, least in (("max_steps", 1), ("heap_mb", 128), ("step_seconds", 0.001)):
-            if getattr(self, name) < least:
-                raise ConfigError(name, f"is {getattr(self, name)}, want at least {least}")
+        for name, least, most in (("max_steps", 1, math.inf), ("heap_mb", 128, math.inf), ("step_seconds", 0.001, LONGEST_SECONDS)):
+            if not least <= getattr(self, name) <= most:
+                limit = f" and at most {most:g}" if most < math.inf else ""
+                raise ConfigError(name, f"is {getattr(self, name)}, want at least {least}{limit}")
         self._check_electricity()
         launch = Launch(java=self.java, heap_mb=self.heap_mb, deterministic=self.deterministic)
         self._session = Session(launch=launch, limit=self.step_seconds)

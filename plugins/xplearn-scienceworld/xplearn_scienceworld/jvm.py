@@ -176,7 +176,13 @@ def _launched(command: list[str]) -> tuple[subprocess.Popen[bytes], int, str]:
         _end(process, _pipes(process), os.getpid())
         complaints.seek(0)
         said = complaints.read().decode(errors="replace").strip().splitlines()
-    raise EnvironmentDiedError(NAME, f"{command[0]} did not start the simulator: {said[0] if said else 'it said nothing'}")
+    raise EnvironmentDiedError(NAME, f"{command[0]} did not start the simulator: {_explained(said)}")
+
+
+def _explained(said: Sequence[str]) -> str:
+    if said:
+        return f"{said[0]}; see whether heap_mb fits, and leave 'java' empty to use the bundled one"
+    return f"it said nothing for {START_SECONDS:g} s, or is no Java; leave 'java' empty to use the bundled one"
 
 
 def _greeting(process: subprocess.Popen[bytes]) -> tuple[str, str]:
