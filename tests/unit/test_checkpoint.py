@@ -1,6 +1,7 @@
 import json
 from dataclasses import dataclass
 
+import numpy as np
 import pytest
 
 from xplearn.agent import Agent
@@ -132,3 +133,70 @@ def test_progress_of_a_learner_survives_and_is_told(tmp_path):
         ("end",),
     ]
     assert Checkpoints(tmp_path).last is None
+
+
+def saved(tmp_path):
+    where = world()
+    change(where, 1)
+    Checkpoints(tmp_path).save(where.agent, where.parts, number=0, change="start")
+    return where
+
+
+@pytest.mark.parametrize("name", ["²", "٣", "notes"])
+def test_folder_that_is_no_number_is_no_checkpoint(tmp_path, name):
+    saved(tmp_path)
+    (tmp_path / name).mkdir()
+    assert Checkpoints(tmp_path).last.number == 0
+
+
+@pytest.mark.parametrize("wrong", [{"number": "0"}, {"keep": 1}, {"policy_version": None}, {"bank_size": True}, {"surprise": 1}])
+def test_position_with_a_value_of_the_wrong_type_is_damaged(tmp_path, wrong):
+    saved(tmp_path)
+    path = tmp_path / "000" / "position.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | wrong))
+    with pytest.raises(RecordError, match=r"position.json: damaged .* start anew"):
+        Checkpoints(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "what"),
+    [
+        ("bank.snapshot", None, "bank"),
+        ("bank.snapshot", "x", "bank"),
+        ("policy/dial.json", None, "policy"),
+        ("policy/dial.json", "{", "policy"),
+        ("parts/learner.0.json", "{}", "learner.0"),
+    ],
+)
+def test_part_that_cannot_be_restored_is_named_with_the_next_step(tmp_path, file, text, what):
+    where = saved(tmp_path)
+    path = tmp_path / "000" / file
+    path.unlink()
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(RecordError, match=f"checkpoint of '{what}' is damaged .*remove the run folder and start anew"):
+        Checkpoints(tmp_path).restore(where.agent, where.parts)
+
+
+@pytest.mark.parametrize("state", [{"done": 3}, {"weights": np.ones(3)}])
+@pytest.mark.parametrize("text", [b"", b"3", b"\xff\x00", b"PK\x03\x04torn"])
+def test_damaged_progress_says_which_file_to_delete(tmp_path, state, text):
+    progress = Checkpoints(tmp_path).progress("learner.0/1/2", Watching())
+    progress.save(state)
+    (path,) = (tmp_path / "progress").iterdir()
+    path.write_bytes(text)
+    with pytest.raises(RecordError, match=rf"{path.name}: damaged .*; delete this file: this step of training then starts anew"):
+        progress.load()
+    path.unlink()
+    assert progress.load() is None
+
+
+@pytest.mark.parametrize("text", [b"", b"\x08\0\0\0\0\0\0\0garbage!", b"\x02\0\0\0\0\0\0\0{}"])
+def test_damaged_progress_of_tensors_says_which_file_to_delete(tmp_path, text):
+    torch = pytest.importorskip("torch")
+    progress = Checkpoints(tmp_path).progress("learner.0/1/2", Watching())
+    progress.save({"weights": torch.ones(3)})
+    (path,) = (tmp_path / "progress").iterdir()
+    path.write_bytes(text)
+    with pytest.raises(RecordError, match=r"safetensors: damaged .*; delete this file"):
+        progress.load()

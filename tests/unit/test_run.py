@@ -486,6 +486,12 @@ def test_bank_of_another_encoder_is_refused_before_anything_is_written(tmp_path)
     assert (tmp_path / "bank.sqlite").read_bytes() == before
 
 
+def leave_as_a_kill_does(runs):
+    (folder,) = runs.iterdir()
+    assert (folder / "checkpoints" / "underway").read_text()
+    (folder / "checkpoints" / "underway").write_text("")
+
+
 def size(path):
     store = SqliteStore(path=str(path))
     found = len(store), store.digest()
@@ -504,8 +510,9 @@ def test_run_does_not_go_on_over_what_another_added_to_its_bank(tmp_path, monkey
     assert size(bank["path"]) == both
 
 
+@pytest.mark.parametrize("noted", [True, False])
 @pytest.mark.parametrize("killed_in", ["record", "learner"])
-def test_run_goes_on_over_what_it_added_to_its_bank_itself(tmp_path, monkeypatch, killed_in):
+def test_run_goes_on_over_what_it_added_to_its_bank_itself(tmp_path, monkeypatch, killed_in, noted):
     bank = {"name": "core.sqlite", "path": str(tmp_path / "bank.sqlite")}
     cls = RecordLearner if killed_in == "record" else TurnLearner
     learn = cls.learn
@@ -518,16 +525,21 @@ def test_run_goes_on_over_what_it_added_to_its_bank_itself(tmp_path, monkeypatch
         patched.setattr(cls, "learn", killed)
         with pytest.raises(ZeroDivisionError):
             start(tmp_path / "runs", store=bank)
+    if not noted:
+        leave_as_a_kill_does(tmp_path / "runs")
     assert start(tmp_path / "runs", store=bank).header.status == "finished"
     assert size(bank["path"])[0] == 4
 
 
-def test_other_runs_additions_are_kept_even_where_this_run_was_cut_off_while_learning(tmp_path, monkeypatch):
+@pytest.mark.parametrize("noted", [True, False])
+def test_other_runs_additions_are_kept_even_where_this_run_was_cut_off_while_learning(tmp_path, monkeypatch, noted):
     bank = {"name": "core.sqlite", "path": str(tmp_path / "bank.sqlite")}
     with monkeypatch.context() as patched:
         patched.setattr(TurnLearner, "learn", lambda self, batch, agent: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             start(tmp_path / "a", store=bank)
+    if not noted:
+        leave_as_a_kill_does(tmp_path / "a")
     start(tmp_path / "b", store=bank, stream=[{"env": "core.counting", "tasks": {"ids": ["train/1", "train/2", "train/3"]}}])
     with pytest.raises(RecordError, match="the bank changed since this run last wrote it"):
         start(tmp_path / "a", store=bank)

@@ -69,15 +69,20 @@ class Checkpoints:
         if last is not None and not last.keep and last.number != number:
             shutil.rmtree(self._at(last.number), ignore_errors=True)
 
-    def begin(self, change: str) -> None:
-        """Note that the agent is about to change; the next checkpoint settles it."""
-        with replacing(self._underway) as file:
-            file.write(change.encode())
+    @contextlib.contextmanager
+    def changing(self, agent: Agent) -> Iterator[None]:
+        """Note that the agent is about to change, and the bank it leaves where the change fails; the next checkpoint settles it."""
+        self._note("")
+        try:
+            yield
+        except BaseException:
+            self._note(agent.store.digest())
+            raise
 
     def require_own_bank(self, agent: Agent, scores: Mapping[str, float]) -> None:
         """Refuse to restore over a bank that others wrote to since.
 
-        It may differ from the last checkpoint's only by what this run added in a change that a kill cut short.
+        It may be the last checkpoint's, the one a failed change left, or hold what this run added in a change that a kill cut short.
 
         Args:
             agent: with the bank as it stands.
@@ -87,11 +92,12 @@ class Checkpoints:
             RecordError: restoring would lose what somebody else wrote.
         """
         store, last = agent.store, self.last
-        if last is None or store.digest() == last.bank_digest:
+        left = self._underway.read_text() if self._underway.exists() else None
+        if last is None or store.digest() in (last.bank_digest, left):
             return
         added = islice(store, last.bank_size, None)
-        ours = self._underway.exists() and all(scores.get(found.source) == found.outcome for found in added)
-        if not ours or len(store) < last.bank_size:
+        ours = len(store) >= last.bank_size and all(scores.get(found.source) == found.outcome for found in added)
+        if left != "" or not ours:
             raise RecordError(
                 self._folder.parent,
                 "the bank changed since this run last wrote it, and going on would lose that; give this experiment a bank file of its own"
@@ -131,6 +137,10 @@ class Checkpoints:
         except (RecordError, OSError, ValueError, LookupError, TypeError) as error:
             reason = f"its checkpoint of '{what}' is damaged ({error}); remove the run folder and start anew"
             raise RecordError(self._folder.parent, reason) from error
+
+    def _note(self, digest: str) -> None:
+        with replacing(self._underway) as file:
+            file.write(digest.encode())
 
     def _save_policy(self, agent: Agent, folder: Path, same: Position | None) -> None:
         if not isinstance(agent.policy, LocalPolicy):

@@ -58,7 +58,6 @@ class Context:
         last = self.checkpoints.last
         if last is not None and self.changes <= last.number:
             return
-        self.checkpoints.begin(name)
         act()
         self.checkpoint(name, keep=keep)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -40,16 +41,18 @@ def learn(run: Context, stage: Stage, round: int, key: str, batch: Batch) -> Non
 def _learn(run: Context, change: str, name: str, learner: Learner, batch: Batch) -> None:
     trajectories = batch()
     run.agent.checkpoint = progress = run.checkpoints.progress(change, run.observer)
-    try:
+    with run.checkpoints.changing(run.agent), contextlib.closing(progress):
         scalars = {figure: float(value) for figure, value in learner.learn(trajectories, run.agent).items()}
-    finally:
-        progress.close()
-    for figure, value in scalars.items():
-        if not math.isfinite(value):
-            raise ContractError(name, f"returned {figure} = {value} ({change}); a figure must be finite")
+        _require_finite(name, change, scalars)
     path, stage, round = change.split("/")
     run.writer.scalars({"stage": int(stage), "round": int(round), "learner": path, "name": name, **scalars})
     run.hooks("xplearn_learn_end", stage=int(stage), round=int(round), learner=name, scalars=scalars)
+
+
+def _require_finite(name: str, change: str, scalars: Mapping[str, float]) -> None:
+    for figure, value in scalars.items():
+        if not math.isfinite(value):
+            raise ContractError(name, f"returned {figure} = {value} ({change}); a figure must be finite")
 
 
 def fingerprints(run: Context) -> Fingerprints:

@@ -143,7 +143,7 @@ def _read_tensors(path: Path) -> tuple[str, Mapping[str, Any]]:
 
 
 def _read_arrays(path: Path) -> tuple[str, Mapping[str, Any]]:
-    with np.load(path, allow_pickle=False) as file:
+    with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
         return str(file[_TREE]), {name: file[name] for name in file.files if name != _TREE}
 
 
