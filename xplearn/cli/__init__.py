@@ -39,8 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     tolerant(sys.stdout, sys.stderr)
     try:
-        namespace = _parse(args)
-        return int(namespace.call(namespace) or 0)
+        return _call(_parse(args))
     except XplearnError as error:
         sys.stdout.flush()
         print(printable(f"{type(error).__name__}: {error}"), file=sys.stderr)
@@ -60,6 +59,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("\ninterrupted; the same command goes on from here", file=sys.stderr)
         return STATUS_INTERRUPTED
+
+
+def _call(namespace: argparse.Namespace) -> int:
+    from xplearn.errors import XplearnError
+
+    try:
+        return int(namespace.call(namespace) or 0)
+    except SystemExit as stop:
+        raise XplearnError(f"a plugin's code ended the interpreter (SystemExit {stop.code}); see which: xplearn plugins") from stop
 
 
 def _parse(args: Sequence[str]) -> argparse.Namespace:

@@ -27,7 +27,7 @@ def add(commands: Commands) -> None:
     """Register the command."""
     parser = add_command(commands, "play", "play a task of an environment yourself", EXAMPLES)
     parser.add_argument("env", help="registered name of the environment")
-    parser.add_argument("fields", nargs="*", metavar="key=value", help="fields of the environment")
+    parser.add_argument("overrides", nargs="*", metavar="key=value", help="fields of the environment")
     parser.add_argument("--task", help="task id; left out, the first of the split")
     parser.add_argument("--split", help="left out, the environment's first")
     parser.add_argument("--seed", type=int, default=0)
@@ -42,7 +42,7 @@ def call(args: argparse.Namespace) -> int:
     from xplearn.plugins import installed
     from xplearn.rollout.watched import WatchedEnvironment
 
-    fields = compose(None, args.fields, installed().registry)
+    fields = compose(None, args.overrides, installed().registry)
     env = WatchedEnvironment(args.env, lambda: cast("Environment", make("environment", args.env, **fields)))
     try:
         task = _task(env, args.split, args.task)

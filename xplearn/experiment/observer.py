@@ -43,7 +43,7 @@ class Hooks:
         """Call every plugin's implementation of a hook."""
         try:
             getattr(self._hooks, name)(**arguments)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             if name not in self._failed:
                 self._failed.add(name)
                 self._observer.note(f"a plugin's {name} failed and is not waited for: {error!r}")

@@ -35,13 +35,13 @@ class LoraConfig:
 
     def __post_init__(self) -> None:
         if self.rank < 1:
-            raise ConfigError("lora.rank", f"must be at least 1, not {self.rank}")
+            raise ConfigError("rank", f"must be at least 1, not {self.rank}")
         if not 0 < self.alpha < math.inf:
-            raise ConfigError("lora.alpha", f"must be a number above 0, not {self.alpha}")
+            raise ConfigError("alpha", f"must be a number above 0, not {self.alpha}")
         if not 0 <= self.dropout < 1:
-            raise ConfigError("lora.dropout", f"must lie in [0, 1), not {self.dropout}")
+            raise ConfigError("dropout", f"must lie in [0, 1), not {self.dropout}")
         if not self.targets:
-            raise ConfigError("lora.targets", "name at least one layer, or all-linear")
+            raise ConfigError("targets", "name at least one layer, or all-linear")
 
 
 class LoraWeights:
