@@ -168,7 +168,8 @@ def test_full_context_ends_the_episode_as_truncated():
 
 
 def test_opening_past_the_context_is_an_error_with_numbers_and_advice():
-    with pytest.raises(ContractError, match=r"'boil-0' takes 9 tokens and does not fit the context with 32 new tokens; show less experience, raise"):
+    expected = r"'boil-0' takes 9 tokens and does not fit the context with 32 new tokens; show less experience, raise"
+    with pytest.raises(ContractError, match=expected):
         played(1, Talker(full_at=0, prompt=tuple(range(9))))
 
 
