@@ -1,23 +1,17 @@
-"""From mappings to checked objects: a wrong key, type or range is one line with its path and the nearest valid name."""
+"""A whole experiment from files and overrides, every part's fields checked before anything is built."""
 
 from __future__ import annotations
 
 import dataclasses
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING
-from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
+from typing import Any
 
-from omegaconf import OmegaConf
-from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBaseException
-
-from xplearn.component import Component
 from xplearn.compose import Override, compose
-from xplearn.errors import ConfigError, nearest
+from xplearn.errors import ConfigError
+from xplearn.fields import build, instantiate
 from xplearn.registry import Registry, Slot
 from xplearn.schema import Experiment
-
-T = TypeVar("T")
 
 SLOT_OF: dict[str, Slot] = {
     "policy": "policy",
@@ -68,92 +62,6 @@ def parts_of(experiment: Experiment) -> list[tuple[str, Slot, Any]]:
         else:
             found.append((key, slot, value))
     return found
-
-
-def build(cls: type[Component], fields: Mapping[str, Any], *, path: str) -> Component:
-    """One component from its fields.
-
-    Raises:
-        ConfigError: a field is unknown, missing, or has a wrong type or value; the path starts with ``path``.
-    """
-    return instantiate(cls, fields, path)
-
-
-def instantiate(cls: type[T], fields: Mapping[str, Any], path: str) -> T:
-    """A dataclass (nested ones too) from a mapping, checked against its annotations by OmegaConf."""
-    if not dataclasses.is_dataclass(cls):
-        return cls(**fields)
-    hints = get_type_hints(cls)
-    declared = {field.name: field for field in dataclasses.fields(cls) if field.init}
-    nested = {key: value for key, value in fields.items() if key in declared and _dataclass_in(hints[key]) and value is not None}
-    leaves = {key: _plain(value) for key, value in fields.items() if key not in nested}
-    values = _checked(cls, leaves, path)
-    for key, value in nested.items():
-        values[key] = _nested(hints[key], _default(declared[key]), value, _join(path, key))
-    for key, field in declared.items():
-        if key not in values and field.default is MISSING and field.default_factory is MISSING:
-            raise ConfigError(_join(path, key), f"is required ({field.type})")
-    try:
-        return cls(**values)
-    except ConfigError as error:
-        reason = str(error).removeprefix(f"{error.path}: ")
-        raise ConfigError(_join(path, error.path), reason) from None
-
-
-def _checked(cls: type[Any], leaves: Mapping[str, Any], path: str) -> dict[str, Any]:
-    """The given leaf fields, converted and checked by OmegaConf; fields that were not given are left to their defaults."""
-    try:
-        merged = OmegaConf.merge(OmegaConf.structured(cls), leaves)
-        container = cast("dict[str, Any]", OmegaConf.to_container(merged, resolve=True))
-    except (ConfigKeyError, ConfigAttributeError) as error:
-        raise ConfigError(_join(path, error.full_key or ""), _unknown_key(cls, error)) from None
-    except OmegaConfBaseException as error:
-        raise ConfigError(_join(path, error.full_key or ""), str(error).splitlines()[0]) from None
-    return {key: container[key] for key in leaves}
-
-
-def _nested(hint: Any, default: Any, value: Any, path: str) -> Any:
-    """A nested dataclass, or a list of them, laid on its default."""
-    inner = cast("type[Any]", _dataclass_in(hint))
-    if get_origin(hint) is list:
-        if not isinstance(value, list):
-            raise ConfigError(path, "want a list")
-        return [_nested(inner, None, item, f"{path}.{index}") for index, item in enumerate(value)]
-    if isinstance(value, inner):
-        return value
-    if not isinstance(value, Mapping):
-        raise ConfigError(path, f"want a mapping, not {value!r}")
-    base = {field.name: getattr(default, field.name) for field in dataclasses.fields(default)} if default is not None else {}
-    return instantiate(inner, {**base, **value}, path)
-
-
-def _dataclass_in(hint: Any) -> type[Any] | None:
-    """The dataclass in ``X``, ``X | None`` or ``list[X]``."""
-    for candidate in (hint, *get_args(hint)):
-        if isinstance(candidate, type) and dataclasses.is_dataclass(candidate):
-            return candidate
-    return None
-
-
-def _default(field: dataclasses.Field[Any]) -> Any:
-    value = field.default_factory() if field.default_factory is not MISSING else field.default
-    return value if dataclasses.is_dataclass(value) else None
-
-
-def _plain(value: Any) -> Any:
-    return os.fspath(value) if isinstance(value, os.PathLike) else value
-
-
-def _unknown_key(cls: type[Any], error: OmegaConfBaseException) -> str:
-    known = [field.name for field in dataclasses.fields(cls) if field.init]
-    wrong = str(error.key)
-    hint = nearest(wrong, known)
-    return "unknown key" + (f"; did you mean '{hint}'?" if hint else "") + f" (known: {', '.join(known)})"
-
-
-def _join(path: str, key: str) -> str:
-    key = key.replace("[", ".").replace("]", "").lstrip(".")
-    return f"{path}.{key}" if path and key else path or key
 
 
 def _with_part_specs(given: Mapping[str, Any]) -> dict[str, Any]:

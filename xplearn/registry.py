@@ -131,7 +131,7 @@ class Registry:
 
     def make(self, slot: Slot, name: str, /, **fields: Any) -> Component:
         """Build one part from its fields, checked as in a configuration file."""
-        from xplearn.config import build
+        from xplearn.fields import build
 
         return build(self.get(slot, name).load(), fields, path=name)
 

@@ -8,8 +8,9 @@ import pytest
 
 import xplearn
 from xplearn.compose import compose, merge
-from xplearn.config import build, load_experiment
+from xplearn.config import load_experiment
 from xplearn.errors import ConfigError, PluginError, UnknownComponentError
+from xplearn.fields import build
 from xplearn.interfaces import Selector
 from xplearn.plugins import installed
 from xplearn.registry import Registry

@@ -10,9 +10,10 @@ from typing import Any, cast
 from xplearn.agent import Agent
 from xplearn.capability import WHY, Capability, Part, Problem, check
 from xplearn.component import Component
-from xplearn.config import build, parts_of
+from xplearn.config import parts_of
 from xplearn.errors import PluginError, UnknownComponentError
 from xplearn.experiment.stream import merge_plans
+from xplearn.fields import build
 from xplearn.interfaces import Conditioner, Encoder, ExperienceStore, Learner, Policy, RolloutPlan, Selector
 from xplearn.plugins import Plugins
 from xplearn.registry import Registry
