@@ -339,7 +339,7 @@ def test_state_goes_to_another_policy(lora):
 def test_bad_lora_field_is_named(field, value):
     from xplearn.errors import ConfigError
 
-    with pytest.raises(ConfigError, match=f"^lora.{field}: "):
+    with pytest.raises(ConfigError, match=f"^{field}: "):
         LoraConfig(**{field: value})
 
 

@@ -18,9 +18,9 @@ from xplearn.agent import Agent
 from xplearn.component import Component, State
 from xplearn.errors import RecordError
 from xplearn.experiment.observer import Observer
+from xplearn.files import link, link_tree, new_folder, replacing
 from xplearn.interfaces import LocalPolicy
 from xplearn.record.checked import checked
-from xplearn.record.files import link, link_tree, new_folder, replacing
 from xplearn.record.tensors import load_state, remove_state, save_state
 
 

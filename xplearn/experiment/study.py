@@ -13,10 +13,10 @@ from pathlib import Path
 from xplearn.errors import RecordError
 from xplearn.experiment.context import Context
 from xplearn.experiment.stream import Stage
+from xplearn.files import replacing
 from xplearn.interfaces import ExperienceStore, Selector
 from xplearn.metrics.scores import training_phase
 from xplearn.record.checked import checked
-from xplearn.record.files import replacing
 from xplearn.rollout.dress import dress
 from xplearn.seeding import derive
 from xplearn.types import Query, Trajectory

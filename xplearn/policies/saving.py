@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
 from pathlib import Path
 from typing import NamedTuple
@@ -12,6 +11,7 @@ from typing import NamedTuple
 import torch
 
 from xplearn.errors import RecordError
+from xplearn.files import sync
 from xplearn.policies.engine import Engine
 from xplearn.policies.weights import match, read_tensors, write_tensors
 
@@ -44,7 +44,7 @@ def save(folder: Path, engine: Engine, *, version: int) -> None:
     header = {"format": FORMAT, "version": version, "sites": sorted(sites), "files": digests}
     (fresh / POLICY_FILE).write_text(json.dumps(header, indent=1), encoding="utf-8")
     for path in (*fresh.iterdir(), fresh):
-        _flush(path)
+        sync(path)
     if folder.exists():
         shutil.rmtree(old, ignore_errors=True)
         folder.rename(old)
@@ -94,11 +94,3 @@ def _digest(path: Path) -> str:
         return ""
     with path.open("rb") as file:
         return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
-
-
-def _flush(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from xplearn.files import sync
 
 SEAL = "origin.json"
 """Name of the seal: origin, licence, and size and SHA-256 of every other file."""
@@ -74,11 +75,11 @@ def _seal(folder: Path, facts: Mapping[str, Any]) -> None:
     files = {}
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         path.chmod(0o644)
-        _flush(path)
+        sync(path)
         files[path.relative_to(folder).as_posix()] = {"bytes": path.stat().st_size, "sha256": sha256(path)}
     seal = folder / SEAL
     seal.write_text(json.dumps({**facts, "files": files}, indent=2) + "\n", encoding="utf-8")
-    _flush(seal)
+    sync(seal)
     folder.chmod(0o755)
 
 
@@ -90,7 +91,7 @@ def _swap(draft: Path, target: Path) -> None:
         shutil.rmtree(old, ignore_errors=True)
     else:
         _settle(draft, target)
-    _flush(target.parent)
+    sync(target.parent)
 
 
 def _settle(draft: Path, target: Path) -> None:
@@ -99,13 +100,3 @@ def _settle(draft: Path, target: Path) -> None:
     except OSError:
         if damage(target):  # not another process that was faster
             raise
-
-
-def _flush(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    except OSError:  # some systems cannot flush a folder; the rename is still atomic
-        pass
-    finally:
-        os.close(handle)

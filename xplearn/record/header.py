@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from xplearn.errors import RecordError
+from xplearn.files import replacing
 from xplearn.record.checked import checked, conforms
-from xplearn.record.files import replacing
 from xplearn.types import Task
 
 FORMAT = 1

@@ -16,7 +16,7 @@ import numpy as np
 
 from xplearn.component import State
 from xplearn.errors import RecordError
-from xplearn.record.files import replacing
+from xplearn.files import replacing
 
 _ARRAY = "$array"
 _TENSOR = "$tensor"

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from xplearn.record.files import replacing
+from xplearn.files import replacing
 from xplearn.record.folder import RunFolder
 from xplearn.record.formats import as_json, dump_trajectory, load_result
 from xplearn.record.lines import mend, read_lines

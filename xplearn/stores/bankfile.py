@@ -13,6 +13,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from xplearn.errors import RecordError
+from xplearn.files import sync
 from xplearn.stores import codec
 from xplearn.stores.soundness import find_damage, find_garbled_row
 
@@ -113,9 +114,9 @@ def replacing(path: Path) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
         try:
             yield temporary
-            _flush(temporary)
+            sync(temporary)
             os.replace(temporary, path)
-            _flush(path.parent)
+            sync(path.parent)
         finally:
             temporary.unlink(missing_ok=True)
 
@@ -172,11 +173,3 @@ def damaged(where: object, what: str) -> RecordError:
 def _refuse(damage: str, path: Path) -> None:
     if damage:
         raise damaged(path, damage)
-
-
-def _flush(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

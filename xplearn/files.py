@@ -21,7 +21,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
-        sync_folder(path.parent)
+        sync(path.parent)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
@@ -36,20 +36,15 @@ def new_folder(path: Path) -> Iterator[Path]:
     yield temporary
     for file in temporary.rglob("*"):
         if file.is_file():
-            _sync(file)
+            sync(file)
     shutil.rmtree(path, ignore_errors=True)
     temporary.rename(path)
-    sync_folder(path.parent)
+    sync(path.parent)
 
 
 def link_tree(source: Path, target: Path) -> None:
     """The same files under another name, sharing their blocks where the file system can."""
     shutil.copytree(source, target, copy_function=link)
-
-
-def sync_folder(path: Path) -> None:
-    """Make names in a folder durable."""
-    _sync(path)
 
 
 def link(source: str, target: str) -> str:
@@ -61,7 +56,8 @@ def link(source: str, target: str) -> str:
     return target
 
 
-def _sync(path: Path) -> None:
+def sync(path: Path) -> None:
+    """Make a file's content, or the names in a folder, durable."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
