@@ -73,11 +73,21 @@ def _with_part_specs(given: Mapping[str, Any]) -> dict[str, Any]:
             raw[key] = [_spec(item, f"{key}.{number}") for number, item in enumerate(value)]
         elif value is not None:
             raw[key] = _spec(_named(value, key), key)
+    if "policy" not in raw:
+        raise ConfigError("policy", "is required: name a part (xplearn plugins --slot policy), a file or a preset, e.g. xplearn run demo")
+    raw["evaluate"] = _greedy(raw.get("evaluate", {}), raw.get("sampling", {}))
     stream = raw.get("stream", [])
     if not isinstance(stream, list):
         raise ConfigError("stream", "want a list of stages, e.g. [{env: core.errands}]")
     raw["stream"] = [_stage(stage, f"stream.{index}") for index, stage in enumerate(stream)]
     return raw
+
+
+def _greedy(evaluate: Any, sampling: Any) -> Any:
+    """Evaluation draws as ``sampling`` says, at temperature 0, unless it says otherwise itself."""
+    if not isinstance(evaluate, dict) or not isinstance(sampling, dict) or not isinstance(evaluate.get("sampling", {}), dict):
+        return evaluate
+    return {**evaluate, "sampling": {**sampling, "temperature": 0.0, **evaluate.get("sampling", {})}}
 
 
 def _named(value: Any, key: str) -> Any:

@@ -16,6 +16,9 @@ Slot = Literal["environment", "store", "selector", "conditioner", "learner", "po
 SLOTS: tuple[Slot, ...] = get_args(Slot)
 """What a part can be registered as."""
 
+OFFICIAL = ("alfworld", "baselines", "edge", "expbench", "expweaver", "hamo", "scienceworld", "webshop")
+"""Plugins of this project: only for these does an error name a package to install."""
+
 PROVIDERS: dict[str, tuple[Slot, ...]] = {
     "policy": ("policy",),
     "env": ("environment",),
@@ -123,7 +126,10 @@ class Registry:
             raise PluginError(plugin, f"failed to load ({cause!r}); see: xplearn plugins") from cause
         known = [entry.name for entry in self.entries(slot)]
         if "." in name and plugin not in self._plugins() and nearest(plugin, self._plugins()) is None:
-            raise PluginError(plugin, f"is not installed, so there is no {slot} '{name}': pip install xplearn-{plugin}")
+            cure = (
+                f"pip install xplearn-{plugin}" if plugin in OFFICIAL else f"installed are {', '.join(sorted(self._plugins())) or 'none'}"
+            )
+            raise PluginError(plugin, f"is not installed, so there is no {slot} '{name}' ({cure})")
         raise UnknownComponentError(slot, name, known)
 
     def _plugins(self) -> set[str]:

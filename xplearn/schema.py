@@ -96,6 +96,7 @@ class EvaluateConfig:
     before: bool = True
     """Also evaluate before any learning, the bank of the first stage written: the rows Base and Base+Harness."""
     sampling: SamplingConfig = field(default_factory=lambda: SamplingConfig(temperature=0.0))
+    """What is not said here is as in the experiment's ``sampling``, at temperature 0."""
     confidence: float = 0.95
     """Of the bootstrap intervals."""
     resamples: int = 2000

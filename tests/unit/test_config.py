@@ -194,8 +194,8 @@ def test_make_builds_one_part_from_keywords():
         xplearn.make("selector", "core.random", kk=2)
 
 
-def test_a_name_of_a_plugin_that_is_not_installed_says_how_to_get_it():
-    with pytest.raises(
-        PluginError, match=r"'scientist': is not installed, so there is no selector 'scientist\.best': pip install xplearn-scientist"
-    ):
+def test_a_name_of_a_plugin_that_is_not_installed_says_how_to_get_ours_and_invents_no_package():
+    with pytest.raises(PluginError, match=r"'hamo': is not installed, so there is no selector 'hamo\.x' \(pip install xplearn-hamo\)"):
+        Registry().get("selector", "hamo.x")
+    with pytest.raises(PluginError, match=r"'scientist': is not installed, .* \(installed are none\)"):
         Registry().get("selector", "scientist.best")

@@ -27,6 +27,7 @@ def call(args: argparse.Namespace) -> int:
     from xplearn.config import load_experiment
     from xplearn.errors import IncompatibleError
     from xplearn.experiment.build import check_experiment
+    from xplearn.experiment.opening import check_tasks
     from xplearn.plugins import installed
 
     source, overrides = split_experiment(args.overrides)
@@ -36,6 +37,7 @@ def call(args: argparse.Namespace) -> int:
     problems = check_experiment(experiment, plugins)
     if problems:
         raise IncompatibleError(problems)
+    check_tasks(experiment, plugins)
     print("sound: every part finds what it requires")
     return 0
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 EXAMPLES = """  xplearn play core.errands
   xplearn play scienceworld.text --task boil/0
   xplearn play scienceworld.text --split test --oracle
-  xplearn play scienceworld.text simplifications=easy tasks='[boil]'
+  xplearn play scienceworld.text simplifications=easy kinds='[boil]'
 
 while playing: an action, or  :actions  :task  :quit
 """

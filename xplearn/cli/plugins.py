@@ -30,14 +30,23 @@ def call(args: argparse.Namespace) -> int:
     plugins = installed()
     registry = plugins.registry
     for plugin in sorted({*plugins.versions, *(entry.plugin for entry in registry.entries())}, key=lambda name: (name != "core", name)):
-        state = "  FAILED" if plugin in registry.failures else ""
-        print(f"{plugin}  ({plugins.versions.get(plugin, 'not installed as a distribution')}){state}")
-        for entry in registry.entries(args.slot):
-            if entry.plugin == plugin:
-                print(f"  {entry.slot:<12} {entry.name:<24} {printable(entry.help)}".rstrip())
-        presets = [name for name, owner in registry.presets().items() if owner == plugin]
-        if presets and args.slot is None:
-            print(f"  presets      {', '.join(presets)}")
+        lines = [_line(entry.slot, entry.name, entry.help) for entry in registry.entries(args.slot) if entry.plugin == plugin]
+        if args.slot is None:
+            owned = [name for name, owner in registry.presets().items() if owner == plugin]
+            lines += [_line("preset", name, _purpose(registry.preset_text(name))) for name in owned]
+        if lines or args.slot is None:
+            state = "  FAILED" if plugin in registry.failures else ""
+            print(f"{plugin}  ({plugins.versions.get(plugin, 'not installed as a distribution')}){state}", *lines, sep="\n")
     for name, cause in plugins.broken():
         print(f"plugin '{name}' failed: {type(cause).__name__}: {printable(str(cause))}")
     return 0
+
+
+def _line(slot: str, name: str, purpose: str) -> str:
+    return f"  {slot:<12} {name:<30} {printable(purpose)}".rstrip()
+
+
+def _purpose(preset: str) -> str:
+    """The comment a preset begins with, up to its first full stop or line's end."""
+    first = preset.partition("\n")[0]
+    return first.removeprefix("#").strip().partition(". ")[0].rstrip(".:") if first.startswith("#") else ""

@@ -68,4 +68,6 @@ def arms(run: Context) -> list[Arm]:
 
 
 def _episodes(run: Context, point: int, domain: str, tasks: Sequence[Task]) -> list[Assignment]:
-    return assignments(tasks, arms(run), run.experiment.evaluate.replicas, phase=evaluation_phase(point, domain), scope=SCOPE)
+    """Arm by arm: episodes played together share their time, and an arm's seconds are to be its own."""
+    replicas, phase = run.experiment.evaluate.replicas, evaluation_phase(point, domain)
+    return [episode for arm in arms(run) for episode in assignments(tasks, [arm], replicas, phase=phase, scope=SCOPE)]

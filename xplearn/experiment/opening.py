@@ -50,6 +50,17 @@ def recorded_header(place: RunFolder, experiment: Experiment) -> Header | None:
     return header
 
 
+def check_tasks(experiment: Experiment, plugins: Plugins) -> None:
+    """Refuse task slices that cannot be played or evaluated, without playing anything.
+
+    Raises:
+        ConfigError: an id, kind or split that an environment does not have, or nothing left.
+    """
+    with contextlib.closing(Pools(build_parts(experiment, plugins.registry), plugins.registry)) as pools:
+        panels(experiment, domains(experiment), pools)
+        require_training_tasks(experiment, pools)
+
+
 @contextlib.contextmanager
 def open_run(experiment: Experiment, plugins: Plugins, given: dict[str, Any], place: RunFolder, observer: Observer) -> Iterator[Context]:
     """A run ready to walk. When the block ends everything is closed and the header says how it ended.

@@ -21,6 +21,14 @@ class Interval:
     """None with fewer than two tasks: nothing is known about the spread."""
     high: float | None
 
+    def text(self, *, signed: bool = False) -> str:
+        """Mean and bounds, e.g. ``41.2 [35.0, 47.9]``."""
+        form = "{:+.1f}" if signed else "{:.1f}"
+        mean = form.format(self.mean)
+        if self.low is None or self.high is None:
+            return mean
+        return f"{mean} [{form.format(self.low)}, {form.format(self.high)}]"
+
     def scaled(self, factor: float) -> Interval:
         """The same in another unit."""
         low, high = (None if bound is None else bound * factor for bound in (self.low, self.high))

@@ -56,6 +56,14 @@ class Table:
     rows: tuple[Row, ...]
     confidence: float
 
+    def __str__(self) -> str:
+        """One line per row: label, domain, episodes, score, and the differences to Base and to the plain arm."""
+        lines = [f"{'':<16} {'domain':<24} {'n':>5}  {'score':<22} {'vs Base':<24} vs plain"]
+        for row in self.rows:
+            base, plain = (value.text(signed=True) if value else "–" for value in (row.versus_base, row.versus_plain))
+            lines.append(f"{row.label:<16} {row.domain:<24} {row.n:>5}  {row.score.text():<22} {base:<24} {plain}")
+        return "\n".join(lines)
+
 
 def build_table(
     results: Iterable[EpisodeResult], *, points: int, learned: bool, bootstrap: Bootstrap, domains: Sequence[str] = ()

@@ -22,13 +22,32 @@ MOST_KINDS = 8
 def render(run: Run, console: Console) -> None:
     """Print the table of a run, finished or not."""
     table = run.table()
+    console.print(heading(run), markup=False)
     if table.rows:
         console.print(rich_table(table))
         if 1 < len(kinds(table)) <= MOST_KINDS:
             console.print(kind_table(table))
         console.print(caption(table), style="dim")
     if run.header.status != "finished":
-        console.print(f"this run is not finished (status: {run.header.status}); the same command goes on with it")
+        console.print(standing(run), markup=False)
+
+
+def heading(run: Run) -> str:
+    """What was run, in one line."""
+    header, parts = run.header, run.header.parts
+    policy = parts.get("policy", {})
+    named = " ".join(str(policy[key]) for key in ("name", "model") if policy.get(key))
+    learners = ", ".join(part["name"] for path, part in parts.items() if path.startswith("learner.")) or "no learner"
+    stores = f"{parts.get('selector', {}).get('name', '')} + {parts.get('conditioner', {}).get('name', '')}"
+    return f"{run.path.name}: {named}, {learners}, {stores}, seed {header.seed}, started {header.started}"
+
+
+def standing(run: Run) -> str:
+    """How far a run that is not finished has come."""
+    episodes = list(run.episodes())
+    last = f"; last in {episodes[-1].phase}" if episodes else ""
+    goes_on = "" if run.header.status == "running" else "; the same command goes on with it"
+    return f"this run is not finished (status: {run.header.status}, {len(episodes)} episodes so far{last}){goes_on}"
 
 
 def rich_table(table: Table) -> RichTable:
@@ -39,7 +58,7 @@ def rich_table(table: Table) -> RichTable:
 
     drawn = RichTable(box=SIMPLE_HEAD, pad_edge=False)
     for number, name in enumerate(COLUMNS):
-        drawn.add_column(name, justify="left" if number < 2 else "right", no_wrap=True)
+        drawn.add_column(name, justify="left" if number < 2 else "right", no_wrap=number == 0, overflow="fold")
     for before, row in zip((None, *table.rows), table.rows, strict=False):
         if before is not None and before.point != row.point:
             drawn.add_section()
@@ -60,7 +79,7 @@ def kind_table(table: Table) -> RichTable:
 
     drawn = RichTable(box=SIMPLE_HEAD, pad_edge=False)
     for number, name in enumerate(("score by kind", "domain", *kinds(table))):
-        drawn.add_column(Text(name), justify="left" if number < 2 else "right", no_wrap=True)
+        drawn.add_column(Text(name), justify="left" if number < 2 else "right", no_wrap=number == 0, overflow="fold")
     for row in table.rows:
         scores = [f"{row.kinds[kind]:.1f}" if kind in row.kinds else "–" for kind in kinds(table)]
         drawn.add_row(*map(Text, (row.label, cells(row)[1], *scores)))
@@ -74,25 +93,19 @@ def cells(row: Row) -> list[str]:
         row.label,
         domain,
         f"{row.n}" + (f" ({row.errors} died)" if row.errors else ""),
-        interval(row.score),
+        row.score.text(),
         f"{row.success:.1f} %",
-        interval(row.versus_base, signed=True),
-        interval(row.versus_plain, signed=True),
+        difference(row.versus_base),
+        difference(row.versus_plain),
         f"{row.tokens_in:,.0f}",
         f"{row.tokens_out:,.0f}",
         f"{row.seconds:.3g}",
     ]
 
 
-def interval(value: Interval | None, *, signed: bool = False) -> str:
-    """Mean and bounds, e.g. ``41.2 [35.0, 47.9]``."""
-    if value is None:
-        return "–"
-    form = "{:+.1f}" if signed else "{:.1f}"
-    mean = form.format(value.mean)
-    if value.low is None or value.high is None:
-        return mean
-    return f"{mean} [{form.format(value.low)}, {form.format(value.high)}]"
+def difference(value: Interval | None) -> str:
+    """A paired difference, e.g. ``+5.1 [-0.2, +9.9]``."""
+    return value.text(signed=True) if value else "–"
 
 
 def caption(table: Table) -> str:
