@@ -1,10 +1,11 @@
 import io
 
+import pytest
 from rich.console import Console
 
 from xplearn.metrics.bootstrap import Bootstrap
 from xplearn.metrics.table import build_table
-from xplearn.report.text import cells, kind_table, rich_table
+from xplearn.report.text import cells, tables
 from xplearn.types import EpisodeResult
 
 
@@ -83,19 +84,40 @@ def test_died_episodes_are_counted_and_shown():
     assert cells(rows[0])[2] == "2 (1 died)"
 
 
+def drawn(found, width):
+    stream = io.StringIO()
+    console = Console(file=stream, width=width)
+    for piece in tables(found, console.width):
+        console.print(piece)
+    return stream.getvalue()
+
+
 def test_text_shows_intervals_and_signed_differences_and_no_markup():
-    console = Console(file=io.StringIO(), width=200)
-    console.print(rich_table(table(run(domains=("[red]toy",)))))
-    text = console.file.getvalue()
+    text = drawn(table(run(domains=("[red]toy", "other"))), 200)
     assert "[red]toy" in text
     assert "Model+Harness" in text
     assert "+22.5 [+22.5, +22.5]" in text
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 200])
+def test_no_figure_is_cut_whatever_the_width(width):
+    found = table(run())
+    text = drawn(found, width)
+    assert max(map(len, text.splitlines())) <= width
+    for row in found.rows:
+        assert all(cell in text for cell in cells(row)[2:])
+    assert text.count("Model-only") == {60: 4, 80: 2, 100: 2, 200: 1}[width]
+
+
+def test_table_reads_well_as_a_string():
+    lines = str(table(run())).splitlines()
+    assert len(lines) == 5
+    assert lines[3].split() == ["Model-only", "toy", "4", "50.0", *lines[3].split()[4:]]
+    assert "+12.5 [+12.5, +12.5]" in lines[3]
 
 
 def test_scores_by_kind_are_shown_beside_each_other():
     found = [result("a", 1.0, kind="boil"), result("b", 0.5, kind="boil"), result("c", 0.2, kind="melt")]
     (row,) = table(found).rows
     assert row.kinds == {"boil": 75.0, "melt": 20.0}
-    stream = io.StringIO()
-    Console(file=stream, width=80).print(kind_table(table(found)))
-    assert [line.split() for line in stream.getvalue().splitlines() if "Base" in line] == [["Base", "toy", "75.0", "20.0"]]
+    assert drawn(table(found), 80).splitlines()[-2].split() == ["Base", "75.0", "20.0"]

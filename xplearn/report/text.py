@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from xplearn.metrics.table import POOLED
 
@@ -24,9 +25,8 @@ def render(run: Run, console: Console) -> None:
     table = run.table()
     console.print(heading(run), markup=False)
     if table.rows:
-        console.print(rich_table(table))
-        if 1 < len(kinds(table)) <= MOST_KINDS:
-            console.print(kind_table(table))
+        for piece in tables(table, console.width):
+            console.print(piece)
         console.print(caption(table), style="dim")
     if run.header.status != "finished":
         console.print(standing(run), markup=False)
@@ -39,7 +39,8 @@ def heading(run: Run) -> str:
     named = " ".join(str(policy[key]) for key in ("name", "model") if policy.get(key))
     learners = ", ".join(part["name"] for path, part in parts.items() if path.startswith("learner.")) or "no learner"
     stores = f"{parts.get('selector', {}).get('name', '')} + {parts.get('conditioner', {}).get('name', '')}"
-    return f"{run.path.name}: {named}, {learners}, {stores}, seed {header.seed}, started {header.started}"
+    domains = ", ".join(f"{name} ({panel['tasks']} tasks)" for name, panel in header.panels.items())
+    return f"{run.path.name}: {named}, {learners}, {stores}; on {domains}; seed {header.seed}, started {header.started}"
 
 
 def standing(run: Run) -> str:
@@ -50,40 +51,66 @@ def standing(run: Run) -> str:
     return f"this run is not finished (status: {run.header.status}, {len(episodes)} episodes so far{last}){goes_on}"
 
 
-def rich_table(table: Table) -> RichTable:
-    """One line per evaluation point, domain and arm."""
+def tables(table: Table, width: int) -> list[RichTable]:
+    """The table in as many pieces as the width asks for; each begins with the row's label, and no figure is ever cut.
+
+    Domains have a column where there are several; scores by kind of task follow where kinds are few.
+    """
+    lines = [cells(row) for row in table.rows]
+    leading = 2 if len({row.domain for row in table.rows}) > 1 else 1
+    figures = [Column(name, tuple(line[at] for line in lines)) for at, name in enumerate(COLUMNS)]
+    pieces = [_draw([*figures[:leading], *piece], table) for piece in _pack(figures[2:], figures[:leading], width)]
+    named = kinds(table)
+    if 1 < len(named) <= MOST_KINDS:
+        leads = [Column("score by kind", figures[0].cells), *figures[1:leading]]
+        scores = [Column(kind, tuple(f"{row.kinds[kind]:.1f}" if kind in row.kinds else "–" for row in table.rows)) for kind in named]
+        pieces += [_draw([*leads, *piece], table) for piece in _pack(scores, leads, width)]
+    return pieces
+
+
+class Column(NamedTuple):
+    """One column as text."""
+
+    name: str
+    cells: tuple[str, ...]
+
+    @property
+    def width(self) -> int:
+        """Characters it takes, with the gap before it."""
+        return 3 + max(len(text) for text in (self.name, *self.cells))
+
+
+def _pack(columns: Sequence[Column], leads: Sequence[Column], width: int) -> list[list[Column]]:
+    """The columns in order, in groups that fit the width beside the leading ones."""
+    room = width - sum(lead.width for lead in leads)
+    groups: list[list[Column]] = [[]]
+    for column in columns:
+        if groups[-1] and sum(other.width for other in groups[-1]) + column.width > room:
+            groups.append([])
+        groups[-1].append(column)
+    return groups
+
+
+def _draw(columns: Sequence[Column], table: Table) -> RichTable:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table as RichTable
     from rich.text import Text
 
     drawn = RichTable(box=SIMPLE_HEAD, pad_edge=False)
-    for number, name in enumerate(COLUMNS):
-        drawn.add_column(name, justify="left" if number < 2 else "right", no_wrap=number == 0, overflow="fold")
-    for before, row in zip((None, *table.rows), table.rows, strict=False):
-        if before is not None and before.point != row.point:
+    for number, column in enumerate(columns):
+        left = number == 0 or column.name == "domain"
+        drawn.add_column(Text(column.name), justify="left" if left else "right", no_wrap=True, overflow="fold")
+    points = [row.point for row in table.rows]
+    for number, line in enumerate(zip(*(column.cells for column in columns), strict=True)):
+        if number and points[number] != points[number - 1]:
             drawn.add_section()
-        drawn.add_row(*map(Text, cells(row)))
+        drawn.add_row(*map(Text, line))
     return drawn
 
 
 def kinds(table: Table) -> list[str]:
     """Every kind of task in the table."""
     return sorted({kind for row in table.rows for kind in row.kinds})
-
-
-def kind_table(table: Table) -> RichTable:
-    """Mean score by kind of task, one line per evaluation point, domain and arm."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table as RichTable
-    from rich.text import Text
-
-    drawn = RichTable(box=SIMPLE_HEAD, pad_edge=False)
-    for number, name in enumerate(("score by kind", "domain", *kinds(table))):
-        drawn.add_column(Text(name), justify="left" if number < 2 else "right", no_wrap=number == 0, overflow="fold")
-    for row in table.rows:
-        scores = [f"{row.kinds[kind]:.1f}" if kind in row.kinds else "–" for kind in kinds(table)]
-        drawn.add_row(*map(Text, (row.label, cells(row)[1], *scores)))
-    return drawn
 
 
 def cells(row: Row) -> list[str]:
