@@ -56,6 +56,13 @@ def test_overrides_may_stand_behind_an_option(capsys):
         main(["run", *TOY, "--nonsense"])
 
 
+def test_a_reader_that_goes_away_is_no_error(tmp_path):
+    main(["run", "--quiet", *TOY, f"run.dir={tmp_path}"])
+    command = f"{sys.executable} -m xplearn show {next(tmp_path.iterdir())} | true; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_a_terminal_without_utf8_shows_what_it_can():
     env = {**os.environ, "PYTHONIOENCODING": "ascii"}
     code = "from xplearn.cli.terminal import tolerant; import sys; tolerant(sys.stdout); print('–')"

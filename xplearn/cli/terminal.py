@@ -32,5 +32,11 @@ def console() -> Console:
     """The console for results, on standard output."""
     from rich.console import Console
 
+    class Outlet(Console):
+        """Leaves a reader that went away to the command line, where rich would end the interpreter."""
+
+        def on_broken_pipe(self) -> None:
+            raise  # noqa: PLE0704 - called while the error is handled
+
     wide = None if sys.stdout.isatty() or "COLUMNS" in os.environ else 160
-    return Console(highlight=False, width=wide)
+    return Outlet(highlight=False, width=wide)
