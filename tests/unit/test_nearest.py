@@ -96,3 +96,10 @@ def test_impossible_fields_are_refused():
     for field, value in (("k", 0), ("space", ""), ("min_score", 1.5)):
         with pytest.raises(ConfigError, match=f"^{field}: "):
             NearestSelector(**{field: value})
+
+
+def test_a_bank_of_another_encoder_is_refused_before_anything_is_played():
+    agent = FakeAgent(encoder=HashingEncoder(dim=64))
+    agent.store.open_space("key", encoder="core.minilm", dim=384)
+    with pytest.raises(ContractError, match=r"encoder 'core\.minilm' with dimension 384.*'core\.hashing.*64"):
+        NearestSelector().setup(agent)

@@ -46,6 +46,7 @@ class NearestSelector(Selector):
 
     def setup(self, agent: AgentView) -> None:
         self._encoder = agent.encoder
+        self._fitting_encoder(agent.store)
 
     def select(self, queries: Sequence[Query], store: ExperienceStore) -> list[Selection]:
         require_act(self, queries)
