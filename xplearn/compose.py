@@ -43,7 +43,7 @@ def compose(source: str | Mapping[str, Any] | None, overrides: Sequence[Override
         raise ConfigError("", f"want the path of a file, the name of a preset, or a mapping, not {source!r}")
     for _, value in leading:
         for name in _preset_names(value):
-            merged = merge(merged, _expand(_parse(registry.preset_text(name), f"preset {name}"), registry, (name,)))
+            merged = merge(merged, _preset(name, registry, ()))
     for path, value in layers:
         if path != ["preset"]:
             _set(merged, path, value)
@@ -87,7 +87,7 @@ def _read_source(source: str, registry: Registry) -> Raw:
     if source.endswith((".yaml", ".yml")):
         raise ConfigError("", f"{source}: no such file")
     if source in registry.presets():
-        return _expand(_parse(registry.preset_text(source), f"preset {source}"), registry, (source,))
+        return _preset(source, registry, ())
     hint = nearest(source, registry.presets())
     known = f"; did you mean '{hint}'?" if hint else ""
     raise ConfigError("", f"'{source}' is neither a file nor a preset{known} (list them: xplearn plugins)")
@@ -110,10 +110,15 @@ def _expand(raw: Raw, registry: Registry, seen: tuple[str, ...]) -> Raw:
     raw = _normal(raw)
     merged: Raw = {}
     for name in _preset_names(raw.pop("preset", [])):
-        if name in seen:
-            raise ConfigError("preset", f"'{name}' names itself: {' > '.join([*seen, name])}")
-        merged = merge(merged, _expand(_parse(registry.preset_text(name), f"preset {name}"), registry, (*seen, name)))
+        merged = merge(merged, _preset(name, registry, seen))
     return merge(merged, raw)
+
+
+def _preset(name: str, registry: Registry, seen: tuple[str, ...]) -> Raw:
+    """A preset laid on those it names; ``seen`` are the files and presets that led here."""
+    if name in seen:
+        raise ConfigError("preset", f"'{name}' names itself: {' > '.join([*seen, name])}")
+    return _expand(_parse(registry.preset_text(name), f"preset {name}"), registry, (*seen, name))
 
 
 def _normal(raw: Raw) -> Raw:

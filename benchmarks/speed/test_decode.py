@@ -13,10 +13,8 @@ pytest.importorskip("torch")
 import torch
 import transformers
 
-from xplearn.errors import DataError
 from xplearn.policies import backbone
 from xplearn.policies.hf import HfPolicy
-from xplearn.testing.agents import FakeAgent
 from xplearn.testing.conversations import answered, conditioning, opening
 from xplearn.types import Message, Sampling
 
@@ -27,16 +25,6 @@ SAMPLING = Sampling(max_new_tokens=12, temperature=0.0, stop=())
 
 Speak = Callable[[list[list[Message]]], list[tuple[str, tuple[int, ...]]]]
 """Conversations to words and tokens."""
-
-
-@pytest.fixture(scope="module")
-def policy() -> HfPolicy:
-    policy = HfPolicy(model="smollm2", dtype="fp32", device="cpu", lora=None, threads=1)  # neighbours disturb one thread least
-    try:
-        policy.setup(FakeAgent(policy=policy))
-    except DataError as error:
-        pytest.skip(str(error))
-    return policy
 
 
 def with_reuse(policy: HfPolicy) -> Speak:

@@ -12,9 +12,7 @@ pytest.importorskip("torch")
 
 import torch
 
-from xplearn.errors import DataError
 from xplearn.policies.hf import HfPolicy
-from xplearn.testing.agents import FakeAgent
 from xplearn.testing.conversations import answered, conditioning, opening
 from xplearn.types import Completion, Conditioning
 
@@ -22,16 +20,6 @@ pytestmark = [pytest.mark.slow, pytest.mark.weights]
 
 STEPS, TARGET = 20, 8.0
 ACTIONS = ["go to kitchen", "open fridge", "pick up glass cup", "look around", "focus on orange", "put orange in glass cup"]
-
-
-@pytest.fixture(scope="module")
-def policy() -> HfPolicy:
-    policy = HfPolicy(model="smollm2", dtype="fp32", device="cpu", lora=None, threads=1)  # neighbours disturb one thread least
-    try:
-        policy.setup(FakeAgent(policy=policy))
-    except DataError as error:
-        pytest.skip(str(error))
-    return policy
 
 
 @pytest.fixture(scope="module")
