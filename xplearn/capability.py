@@ -12,7 +12,7 @@ from typing import Protocol
 Capability = str
 """A dotted name, ``<slot>.<what>``; a plugin may define its own under its own name.
 
-``policy.score .train .encode .memory .reference .keyed`` · ``env.replay .actions .demos .ranking`` ·
+``policy.score .train .encode .memory .reference .keyed`` · ``env.replay .actions .demos .ranking .pages`` ·
 ``selector.act .study .none`` · ``conditioner.text .latent`` · ``learner.conditioned`` · ``store.filled`` ·
 ``store.space:<name>``
 """
@@ -28,6 +28,7 @@ WHY: dict[Capability, str] = {
     "env.actions": "the environment must list its admissible actions",
     "env.demos": "the environment must show how an expert solves a task",
     "env.ranking": "the task must ask for an order of candidates",
+    "env.pages": "the environment must show itself as a web page",
     "selector.act": "experience must be chosen at a decision point",
     "selector.study": "trajectories must be chosen for training",
     "conditioner.text": "experience must be shown as text",

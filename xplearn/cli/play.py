@@ -18,6 +18,7 @@ EXAMPLES = """  xplearn play core.errands
   xplearn play scienceworld.text --task boil/0
   xplearn play scienceworld.text --split test --oracle
   xplearn play scienceworld.text simplifications=easy kinds='[boil]'
+  xplearn play webshop.text --html
 
 while playing: an action, or  :actions  :task  :quit
 """
@@ -31,7 +32,10 @@ def add(commands: Commands) -> None:
     parser.add_argument("--task", help="task id; left out, the first of the split")
     parser.add_argument("--split", help="left out, the environment's first")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--oracle", action="store_true", help="watch the expert instead")
+    ways = parser.add_mutually_exclusive_group()
+    ways.add_argument("--oracle", action="store_true", help="watch the expert instead")
+    ways.add_argument("--html", action="store_true", help="play in a browser; the page is served to this machine only")
+    parser.add_argument("--port", type=int, default=0, help="of --html; left out, a free one")
     parser.set_defaults(call=call)
 
 
@@ -47,6 +51,8 @@ def call(args: argparse.Namespace) -> int:
     try:
         task = _task(env, args.split, args.task)
         print(printable(f"{env.version}\ntask {task.id} ({task.split})\n"))
+        if args.html:
+            return _serve(env, task, args.seed, args.port)
         return _watch(env, task, args.seed) if args.oracle else _play(env, task, args.seed)
     finally:
         env.close()
@@ -77,6 +83,19 @@ def _watch(env: WatchedEnvironment, task: Task, seed: int) -> int:
         print(f"\n> {printable(step.action)}")
         print(printable(after.query.messages[-1]["content"] if after else trajectory.final))
     print(f"\nscore {100 * trajectory.score:.0f} of 100 after {len(trajectory.steps)} steps, {_verdict(trajectory.success)}")
+    return 0
+
+
+def _serve(env: WatchedEnvironment, task: Task, seed: int, port: int) -> int:
+    from xplearn.cli.browser import Episode
+    from xplearn.cli.serving import Server
+
+    server = Server(Episode(env, task, seed), port=port)
+    print(f"{server.address}/  (Ctrl-C ends)", flush=True)
+    try:
+        server.serve()
+    except KeyboardInterrupt:
+        print()
     return 0
 
 

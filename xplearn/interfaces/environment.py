@@ -24,7 +24,7 @@ from xplearn.types import (
 class Environment(Component):
     """A family of tasks behind text. One instance, one episode at a time. Same task and seed: same episode.
 
-    Provides ``env.replay`` (deterministic), and as they apply ``env.actions``, ``env.demos``, ``env.ranking``.
+    Provides ``env.replay`` (deterministic), and as they apply ``env.actions``, ``env.demos``, ``env.ranking``, ``env.pages``.
     """
 
     listing: bool = True
@@ -33,6 +33,14 @@ class Environment(Component):
     def admissible(self) -> tuple[str, ...]:
         """The admissible actions now, on demand (capability ``env.actions``)."""
         raise NotImplementedError(f"{type(self).__name__} does not list its actions")
+
+    def page(self) -> str:
+        """The current observation as a whole HTML document (capability ``env.pages``).
+
+        All text in it is escaped and nothing is fetched. Its forms post to ``/act``: ``action``, or ``text`` with a ``template`` that
+        has one ``%s`` in the text's place.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no pages")
 
     @property
     @abstractmethod

@@ -81,6 +81,10 @@ class WatchedEnvironment:
         """``Environment.admissible``."""
         return tuple(self._checked("admissible", self._env.admissible, _is_texts, "texts"))
 
+    def page(self) -> str:
+        """``Environment.page``."""
+        return self._checked("page", self._env.page, _is_text, "text")
+
     def demonstrate(self, task: Task, *, seed: int) -> Trajectory:
         """``Environment.demonstrate``."""
         return self._checked("demonstrate", lambda: self._env.demonstrate(task, seed=seed), _is_trajectory, "a Trajectory")

@@ -1,0 +1,75 @@
+"""``xplearn play --html`` in headless Chromium: what a person would click."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from tests.conftest import unavailable
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def browser():
+    try:
+        from playwright import sync_api
+    except ModuleNotFoundError:
+        unavailable("playwright: pip install playwright")
+    chromium = os.environ.get("XPLEARN_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    if chromium is None:
+        unavailable("a Chromium: apt-get install chromium, or name one in XPLEARN_CHROMIUM")
+    with sync_api.sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+@contextlib.contextmanager
+def played(*words):
+    """Address of a page that ``xplearn play --html`` serves."""
+    command = [sys.executable, "-m", "xplearn", "play", *words, "--html"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            address = next(line for line in process.stdout if line.startswith("http")).split()[0]
+            yield address
+        finally:
+            process.send_signal(signal.SIGINT)
+            assert process.wait(20) == 0
+
+
+@pytest.fixture
+def page(browser):
+    """A page that notes what goes wrong in it."""
+    page = browser.new_page(viewport={"width": 400, "height": 800})
+    page.troubles = []
+    page.on("console", lambda message: page.troubles.append(message.text))
+    page.on("pageerror", lambda error: page.troubles.append(str(error)))
+    page.on("request", lambda request: None if request.url.startswith("http://127.0.0.1:") else page.troubles.append(request.url))
+    yield page
+    assert [trouble for trouble in page.troubles if "favicon" not in trouble] == []
+    page.close()
+
+
+def fits(page):
+    """Nothing is wider than the window."""
+    return page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_any_environment_can_be_played_by_its_buttons(page):
+    with played("core.errands") as address:
+        page.goto(address)
+        assert fits(page)
+        page.get_by_role("button", name="go to attic").click()
+        assert "You are in the attic." in page.inner_text("pre")
+        page.get_by_label("action").fill("dance")
+        page.get_by_role("button", name="Act").click()
+        assert "step 2 · score 0 of 100 · that action was not understood" in page.get_by_role("status").inner_text()
+        page.get_by_role("button", name="Start again").click()
+        assert "step 0" in page.get_by_role("status").inner_text()
