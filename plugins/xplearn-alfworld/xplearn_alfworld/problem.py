@@ -50,6 +50,12 @@ class Thing:
     sliceable: bool = False
     cool: bool = False
     """Cold from the start."""
+    also_in: tuple[str, ...] = ()
+    """Ids of further receptacles it is in or on: a pot can stand on three stove burners."""
+    container: bool = False
+    """Examining it tells what is inside: ``isReceptacleObject``."""
+    inside: tuple[str, ...] = ()
+    """Ids of the containers it is inside: ``inReceptacleObject``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
