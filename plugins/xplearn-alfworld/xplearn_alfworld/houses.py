@@ -208,6 +208,7 @@ def _lay(id: str, kind: Kind, about: Brief, rng: random.Random) -> Thing:
         coolable="cool" in kind.abilities,
         toggleable="toggle" in kind.abilities,
         sliceable="slice" in kind.abilities,
+        container="hold" in kind.abilities,
         cool=receptacle.kind == "Fridge" and "cool" in kind.abilities,
     )
 

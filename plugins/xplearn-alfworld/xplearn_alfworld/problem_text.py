@@ -71,8 +71,7 @@ def _standing(receptacles: Iterable[Receptacle]) -> Iterator[str]:
 def _lying(things: Iterable[Thing]) -> Iterator[str]:
     for thing in things:
         yield f"objectType {thing.id} {thing.kind}Type"
-        if thing.receptacle is not None:
-            yield f"inReceptacle {thing.id} {thing.receptacle}"
+        yield from (f"inReceptacle {thing.id} {place}" for place in (thing.receptacle, *thing.also_in) if place is not None)
         if thing.location is not None:
             yield f"objectAtLocation {thing.id} {thing.location}"
         for ability in ("pickupable", "cleanable", "heatable", "coolable", "toggleable", "sliceable"):
@@ -80,6 +79,9 @@ def _lying(things: Iterable[Thing]) -> Iterator[str]:
                 yield f"{ability} {thing.id}"
         if thing.cool:
             yield f"isCool {thing.id}"
+        if thing.container:
+            yield f"isReceptacleObject {thing.id}"
+        yield from (f"inReceptacleObject {thing.id} {container}" for container in thing.inside)
 
 
 def _goal(goal: Goal) -> str:

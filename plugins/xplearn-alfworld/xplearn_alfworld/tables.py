@@ -19,7 +19,7 @@ class Kind:
 
     name: str
     abilities: frozenset[str]
-    """Out of ``clean``, ``heat``, ``cool``, ``slice`` and ``toggle``."""
+    """Out of ``clean``, ``heat``, ``cool``, ``slice``, ``toggle`` and ``hold`` (other things)."""
     places: tuple[str, ...]
     """Kinds of receptacles that it may be in or on."""
     most: Mapping[Room, int]
@@ -43,6 +43,7 @@ TABLES = "CoffeeTable CounterTop Desk DiningTable Dresser SideTable"
 SEATS = "ArmChair Bed Ottoman Sofa"
 KITCHEN = "CounterTop DiningTable SideTable SinkBasin"
 """Where things of the kitchen are left about."""
+DISHES = f"{KITCHEN} Cabinet Fridge Microwave Shelf"
 BATH = "BathtubBasin Cabinet CounterTop Drawer Shelf SinkBasin Toilet"
 DESK_WORK = f"{TABLES} Drawer Shelf"
 """Where small things of the day gather."""
@@ -55,14 +56,12 @@ KINDS: tuple[Kind, ...] = (
     _kind("Potato", "clean heat cool slice", f"{KITCHEN} Fridge GarbageCan Microwave", kitchen=2),
     _kind("Tomato", "clean heat cool slice", f"{KITCHEN} Fridge GarbageCan Microwave", kitchen=2),
     _kind("WineBottle", "cool", "Cabinet CounterTop DiningTable Fridge GarbageCan Shelf", kitchen=2),
-    _kind(
-        "Bowl", "clean heat cool", f"{KITCHEN} Cabinet CoffeeTable Desk Dresser Fridge Microwave Shelf", kitchen=2, bedroom=1, livingroom=1
-    ),
-    _kind("Cup", "clean heat cool", f"{KITCHEN} Cabinet CoffeeMachine Fridge Microwave Shelf", kitchen=3),
-    _kind("Mug", "clean heat cool", f"{KITCHEN} Cabinet CoffeeMachine Desk Fridge Microwave Shelf", kitchen=3, bedroom=1),
-    _kind("Plate", "clean heat cool", f"{KITCHEN} Cabinet CoffeeTable Fridge Microwave Shelf", kitchen=3, livingroom=1),
-    _kind("Pan", "clean cool", f"{KITCHEN} Cabinet Fridge StoveBurner", kitchen=2),
-    _kind("Pot", "clean cool", f"{KITCHEN} Cabinet Fridge StoveBurner", kitchen=2),
+    _kind("Bowl", "clean heat cool hold", f"{DISHES} CoffeeTable Dresser", kitchen=2, bedroom=1, livingroom=1),
+    _kind("Cup", "clean heat cool hold", f"{DISHES} CoffeeMachine", kitchen=3),
+    _kind("Mug", "clean heat cool hold", f"{DISHES} CoffeeMachine Desk", kitchen=3, bedroom=1),
+    _kind("Plate", "clean heat cool hold", f"{DISHES} CoffeeTable", kitchen=3, livingroom=1),
+    _kind("Pan", "clean cool hold", f"{KITCHEN} Cabinet Fridge StoveBurner", kitchen=2),
+    _kind("Pot", "clean cool hold", f"{KITCHEN} Cabinet Fridge StoveBurner", kitchen=2),
     _kind("Kettle", "clean", f"{KITCHEN} Cabinet StoveBurner", kitchen=1),
     _kind("ButterKnife", "clean", f"{KITCHEN} Drawer", kitchen=2),
     _kind("Fork", "clean", f"{KITCHEN} Drawer", kitchen=3),
@@ -88,7 +87,7 @@ KINDS: tuple[Kind, ...] = (
     _kind("BaseballBat", "", "Bed Desk Sofa", bedroom=1),
     _kind("BasketBall", "", "ArmChair Bed Desk Sofa", bedroom=1),
     _kind("Book", "", f"{TABLES} {SEATS} Cabinet Drawer Shelf TVStand", kitchen=1, bedroom=2, livingroom=2),
-    _kind("Box", "", f"{TABLES} {SEATS}", bedroom=1, livingroom=2),
+    _kind("Box", "hold", f"{TABLES} {SEATS}", bedroom=1, livingroom=2),
     _kind("CD", "", f"{DESK_WORK} Bed GarbageCan Safe", bedroom=3),
     _kind("CellPhone", "", f"{DESK_WORK} {SEATS} Safe", bedroom=3, livingroom=1),
     _kind("CreditCard", "", f"{DESK_WORK} ArmChair Safe Sofa TVStand", kitchen=1, bedroom=3, livingroom=3),
