@@ -1,0 +1,39 @@
+"""The action grammar: ``search[words]`` and ``click[label]``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+GRAMMAR = 1
+"""Grows when the same action may come to mean something else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What an action asks for."""
+
+    verb: Literal["search", "click"]
+    words: str
+    """What stands in the brackets, lower case."""
+
+
+def read(action: str) -> Request | None:
+    """The request in an action; None where it is neither a search nor a click.
+
+    The first line counts, up to its last ``]``; the brackets are the last pair that holds anything. What stands before them must be
+    ``search`` or ``click`` exactly, what stands behind them is ignored.
+    """
+    line = action.partition("\n")[0]
+    closing = line.rfind("]")
+    opening = line.rfind("[", 1, max(closing - 1, 1))
+    if opening < 0:
+        return None
+    words = line[opening + 1 : closing].lower()
+    match line[:opening]:
+        case "search":
+            return Request("search", words)
+        case "click":
+            return Request("click", words)
+        case _:
+            return None
