@@ -19,6 +19,7 @@ STYLE = (
     "body{max-width:44rem;margin:0 auto;padding:1rem;overflow-wrap:anywhere}"
     "h1{font-size:1.35rem;line-height:1.3}h2,legend{font-size:1rem;font-weight:600;margin:.75rem 0 .25rem}"
     ".instruction{border-left:.25rem solid #4a7dbd;margin:0 0 1rem;padding-left:.75rem}"
+    ".caption{font-weight:600;margin:0}"
     "form{display:inline}ol,ul{list-style:none;padding:0}li{margin:0 0 .75rem}"
     "li h2,li p,p{margin:.25rem 0}p{white-space:pre-wrap}fieldset{border:1px solid #8888;border-radius:.4rem;margin:.75rem 0}"
     "button,input{font:inherit;padding:.3rem .7rem;margin:.15rem .3rem .15rem 0;border:1px solid #8888;border-radius:.4rem}"
@@ -30,11 +31,11 @@ _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u20
 
 def document(page: Page) -> str:
     """The page as a whole document."""
-    title = {"search": "Search", "results": "Results", "item": "Product", "details": "About the product", "done": "Thank you"}
-    body = "".join(_blocks(page))
+    titles = {"search": "Search", "results": "Results", "item": "Product", "details": "About the product", "done": "Thank you"}
+    title, body = titles[page.kind], "".join(_blocks(page))
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">'
-        f"<title>{title[page.kind]} · WebShop</title><style>{STYLE}</style></head><body><main>{body}</main></body></html>"
+        f'<title>{title} · WebShop</title><style>{STYLE}</style></head><body><main aria-label="{title}">{body}</main></body></html>'
     )
 
 
@@ -84,10 +85,10 @@ def _piece(page: Page, node: Node, text: str) -> str:
         case "title":
             level = "h2" if page.kind == "results" else "h1"
             return f"<{level}>{shown}</{level}>"
-        case "caption":
+        case "caption" if page.kind == "done":
             return f"<h2>{shown}</h2>"
-        case "instruction":
-            return f'<p class="instruction">{shown}</p>'
+        case "caption" | "instruction":
+            return f'<p class="{node.kind}">{shown}</p>'
         case "option name":
             return f"<legend>{shown}</legend>"
         case "button" if page.kind == "search":

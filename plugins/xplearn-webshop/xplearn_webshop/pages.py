@@ -19,6 +19,8 @@ DETAILS = ("Description", "Features", "Reviews")
 
 SEARCH, BACK, PREVIOUS, NEXT, BUY = "Search", "Back to Search", "< Prev", "Next >", "Buy Now"
 
+_UNSHOWN = tuple(word for name in ("attrs", "category", "query", "product category") for word in (name, "None"))
+
 _SPACES = " \n\t\f\r"
 
 
@@ -70,7 +72,7 @@ def search_page(url: str, instruction: str) -> Page:
 
 def results_page(url: str, instruction: str, products: Sequence[Product], *, number: int, total: int, seen: Collection[str] = ()) -> Page:
     """One page of a search's hits; ``seen`` are the products looked at before."""
-    nodes = [*_head(instruction), Node(f"Page {number} (Total results: {total})", "caption")]
+    nodes = [*_head(instruction), Node(f"Page {number} (Total results: {total})", "heading")]
     if number > 1:
         nodes.append(Node(PREVIOUS, "button"))
     nodes.append(Node(NEXT, "button"))
@@ -104,16 +106,15 @@ def details_page(url: str, instruction: str, product: Product, which: str) -> Pa
 def done_page(url: str, asin: str, options: Mapping[str, str], reward: float) -> Page:
     """The receipt, with the score. What the original leaves empty or fills with None is so here."""
     captioned = (
-        ("Thank you for shopping with us!", ()),
         ("Your code: ", ("None", " (Paste it in your MTurk interface.)")),
-        ("Purchased", ("asin", asin, "options", _shown(options), "attrs", "None", "category", "None", "query", "None")),
-        ("product category", ("None",)),
+        ("Purchased", ("asin", asin, "options", _shown(options), *_UNSHOWN)),
         ("Target", ("asin", "options", "attrs", "price upper", "instuction text", "category", "product category", "query")),
         ("Goal ", ("None",)),
         ("Reward", ("Your score (min 0.0, max 1.0)", str(reward))),
         ("Reward Details ", ("None",)),
     )
-    nodes = [node for caption, texts in captioned for node in (Node(caption, "caption"), *map(Node, texts))]
+    nodes = [Node("Thank you for shopping with us!", "heading")]
+    nodes += [node for caption, texts in captioned for node in (Node(caption, "caption"), *map(Node, texts))]
     return Page("done", url, tuple(nodes))
 
 
