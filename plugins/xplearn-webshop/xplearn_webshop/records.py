@@ -31,8 +31,10 @@ class Product:
     attributes: tuple[str, ...] = ()
     image: str = ""
     """Address of the main picture; never fetched."""
-    nouns: frozenset[str] = frozenset()
-    """The nouns of the title, lower case."""
+    nouns: tuple[str, ...] = ()
+    """The nouns of the title, lower case, in its order; a repeated noun stands here repeatedly, for the title score counts it so."""
+    prices: tuple[float, ...] = (100.0,)
+    """One price in dollars, or the two ends of a range (at times the higher first); 100 where the data name none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,148 @@
+"""Building the search index: term by term, which documents and how much each counts, without holding it all in memory.
+
+Documents are analysed one after the other; every four million postings become a sorted run on disk; the runs are merged by ranges of
+terms. Memory stays with the vocabulary and one range.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from xplearn_webshop.analyzer import term_of, tokens
+
+Array = np.ndarray[Any, Any]
+
+K1, B = np.float32(0.9), np.float32(0.4)
+"""The BM25 parameters of the original's search engine."""
+_RUN = 4_000_000
+_MEMO = 300_000
+_EXACT = 24
+"""Lengths up to here are stored exactly in Lucene's byte; what lies above keeps four significant bits."""
+
+
+class IndexBuilder:
+    """Takes documents in order, then writes the index."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._terms: dict[str, int] = {}
+        self._memo: dict[str, int] = {}
+        self._frequency = array("q")
+        self._lengths = array("i")
+        self._buffer = (array("i"), array("i"), array("i"))
+        self._runs: list[Path] = []
+
+    def add(self, text: str) -> None:
+        """One more document."""
+        number, memo = len(self._lengths), self._memo
+        counts: Counter[int] = Counter()
+        for token, count in Counter(tokens(text)).items():
+            term = memo.get(token)
+            counts[self._learn(token) if term is None else term] += count
+        counts.pop(-1, None)
+        terms, documents, counted = self._buffer
+        terms.extend(counts.keys())
+        documents.extend([number] * len(counts))
+        counted.extend(counts.values())
+        for term in counts:
+            self._frequency[term] += 1
+        self._lengths.append(sum(counts.values()))
+        if len(terms) >= _RUN:
+            self._flush()
+
+    def finish(self) -> dict[str, float]:
+        """Write the index; the number of documents that hold words, for ranking."""
+        self._flush()
+        lengths = np.frombuffer(self._lengths, dtype=np.int32)
+        documents = int(np.count_nonzero(lengths))
+        inverse = inverse_norms(lengths, float(np.float32(lengths.sum(dtype=np.int64) / max(documents, 1))))
+        order = self._write_terms()
+        _merge(self._folder, self._runs, order, np.frombuffer(self._frequency, dtype=np.int64), inverse)
+        for run in self._runs:
+            run.unlink()
+        return {"documents": documents}
+
+    def _learn(self, token: str) -> int:
+        """The number of a token's term, -1 for a stop word; new terms get the next number."""
+        if len(self._memo) >= _MEMO:
+            self._memo.clear()
+        term = term_of(token)
+        number = self._terms.setdefault(term, len(self._terms)) if term else -1
+        if number == len(self._frequency):
+            self._frequency.append(0)
+        self._memo[token] = number
+        return number
+
+    def _flush(self) -> None:
+        """The postings at hand as one run on disk, ordered by term, then document."""
+        terms, documents, counts = (np.frombuffer(part, dtype=np.int32) for part in self._buffer)
+        order = np.argsort(terms, kind="stable")
+        path = self._folder / f"run{len(self._runs)}.npy"
+        np.save(path, np.stack([terms[order], documents[order], counts[order]]))
+        self._runs.append(path)
+        self._buffer = (array("i"), array("i"), array("i"))
+
+    def _write_terms(self) -> Array:
+        """The vocabulary in the order of its bytes; for each place in that order, the number the term had while building."""
+        raw = [term.encode("utf-8", "surrogatepass") for term in self._terms]
+        order = sorted(range(len(raw)), key=raw.__getitem__)
+        sizes = np.fromiter((len(raw[number]) for number in order), dtype=np.int64, count=len(order))
+        with (self._folder / "terms.bin").open("wb") as file:
+            file.writelines(raw[number] for number in order)
+        np.save(self._folder / "terms.offsets.npy", np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64))
+        return np.array(order, dtype=np.int64)
+
+
+def inverse_norms(lengths: Array, average: float) -> Array:
+    """What a term's frequency is multiplied by in a document of each length, as Lucene computes it in 32 bits."""
+    mean = np.float32(average) if average else np.float32(1)
+    norms = K1 * ((np.float32(1) - B) + B * coarse(lengths).astype(np.float32) / mean)
+    return (np.float32(1) / norms).astype(np.float32)
+
+
+def coarse(lengths: Array) -> Array:
+    """Document lengths as they come back from Lucene's one-byte code."""
+    above = np.maximum(lengths.astype(np.int64) - _EXACT, 0)
+    bits = np.floor(np.log2(np.maximum(above, 1))).astype(np.int64) + 1
+    shift = np.maximum(bits - 4, 0)
+    return np.minimum(lengths, _EXACT) + ((above >> shift) << shift)
+
+
+def _merge(folder: Path, paths: list[Path], order: Array, frequency: Array, inverse: Array) -> None:
+    """Write ``starts``, ``documents`` and ``weights`` from the runs, the terms in ``order``."""
+    starts = np.concatenate([[0], np.cumsum(frequency[order])]).astype(np.int64)
+    np.save(folder / "starts.npy", starts)
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    runs = [np.load(path, mmap_mode="r", allow_pickle=False) for path in paths]
+    size = max(int(starts[-1]), 1)
+    documents = np.lib.format.open_memmap(folder / "documents.npy", mode="w+", dtype=np.int32, shape=(size,))
+    weights = np.lib.format.open_memmap(folder / "weights.npy", mode="w+", dtype=np.float32, shape=(size,))
+    for low, high in _ranges(frequency):
+        cuts = [np.searchsorted(run[0], [low, high]) for run in runs]
+        block = np.concatenate([run[:, left:right] for run, (left, right) in zip(runs, cuts, strict=True)], axis=1)
+        block = block[:, np.argsort(block[0], kind="stable")]
+        counts = frequency[low:high]
+        within = np.arange(block.shape[1]) - np.repeat(np.cumsum(counts) - counts, counts)
+        target = np.repeat(starts[place[low:high]], counts) + within
+        documents[target] = block[1]
+        weights[target] = block[2].astype(np.float32) * inverse[block[1]]
+    documents.flush()
+    weights.flush()
+
+
+def _ranges(frequency: Array) -> Iterator[tuple[int, int]]:
+    """Ranges of terms, each of about one run's size."""
+    ends = np.cumsum(frequency)
+    low = 0
+    while low < len(ends):
+        done = ends[low - 1] if low else 0
+        high = max(int(np.searchsorted(ends, done + _RUN, side="right")), low + 1)
+        yield low, high
+        low = high
