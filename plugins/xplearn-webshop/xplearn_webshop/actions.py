@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
@@ -15,7 +16,10 @@ class Request:
 
     verb: Literal["search", "click"]
     words: str
-    """What stands in the brackets, lower case."""
+    """What stands in the brackets, in lower case and with lone surrogates replaced."""
+
+
+_SURROGATES = re.compile(r"[\ud800-\udfff]")
 
 
 def read(action: str) -> Request | None:
@@ -29,7 +33,7 @@ def read(action: str) -> Request | None:
     opening = line.rfind("[", 1, max(closing - 1, 1))
     if opening < 0:
         return None
-    words = line[opening + 1 : closing].lower()
+    words = _SURROGATES.sub("\ufffd", line[opening + 1 : closing].lower())
     match line[:opening]:
         case "search":
             return Request("search", words)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING, Literal
 
 from xplearn_webshop import pages, reward
@@ -26,8 +25,6 @@ HITS_A_PAGE = 10
 
 _PLACES = ("search_results", "item_page", "item_sub_page", "done")
 
-_SURROGATES = re.compile("[\ud800-\udfff]")
-
 
 class Session:
     """A visit with one goal, from the first page until something is bought.
@@ -48,7 +45,7 @@ class Session:
         if request is None:
             return False
         if request.verb == "search":
-            self._search(_SURROGATES.sub("\ufffd", request.words))
+            self._search(request.words)
             return True
         node = self.page.clickables.get(request.words)
         if node is None or request.words == SEARCH.lower():

@@ -1,0 +1,122 @@
+"""WebShop on the 1,000 published products: time of a page and of a search, memory of 64 environments, growth over 10,000 resets.
+
+Run with ``XPLEARN_TEST_DATA=FOLDER python -m pytest benchmarks/speed/test_webshop.py`` where ``FOLDER/webshop`` holds the files; each
+line ``RATIO name: value (target t)`` is one figure. The best time of each step over all rounds counts, so that a busy machine
+disturbs little; the slowest goals are shown beside the mean.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("xplearn_webshop")
+
+from xplearn_webshop.environment import WebShop
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+
+DATA = Path(os.environ.get("XPLEARN_TEST_DATA", Path(__file__).parents[3] / "shared" / "data")) / "webshop"
+GOALS = 60
+ROUNDS = 5
+PAGES = ("search", "next", "previous", "item", "option", "details", "buy")
+"""What the actions of an episode are about."""
+
+MEMORY = """
+import json, os, resource, sys
+from xplearn_webshop.environment import WebShop
+
+def megabytes():
+    pages = int(open("/proc/self/statm").read().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+envs = [WebShop(data=sys.argv[1], goals="synthetic") for _ in range(64)]
+tasks = envs[0].tasks("all")
+for env, task in zip(envs, tasks):
+    env.reset(task, seed=0)
+    for action in ("search[cotton shirt]", "click[next >]"):
+        env.step(action)
+together = megabytes()
+
+def resets(count):
+    for number in range(count):
+        envs[0].reset(tasks[number % len(tasks)], seed=number)
+        envs[0].step("search[red shoes]")
+
+resets(1_000)
+before = megabytes()
+resets(10_000)
+print(json.dumps({"together": together, "growth": megabytes() - before}))
+"""
+
+
+@pytest.fixture
+def say(capsys: pytest.CaptureFixture[str]) -> Callable[[str, str, str], None]:
+    def line(name: str, value: str, target: str) -> None:
+        with capsys.disabled():
+            print(f"\nRATIO {name}: {value} (target {target})", end="")
+
+    return line
+
+
+@pytest.fixture(scope="module")
+def env() -> WebShop:
+    if not (DATA / "items_shuffle_1000.json").exists():
+        pytest.skip(f"needs the published files in {DATA}; set XPLEARN_TEST_DATA")
+    return WebShop(data=str(DATA), goals="synthetic")
+
+
+def timed(env: WebShop, times: dict[tuple[str, int], float], name: tuple[str, int], action: str) -> None:
+    began = time.perf_counter()
+    env.step(action)
+    times[name] = min(times[name], time.perf_counter() - began)
+
+
+def play(env: WebShop, number: int, times: dict[tuple[str, int], float]) -> None:
+    task = env.tasks("all")[number * 97]
+    (search, *_) = env.reset(task, seed=0).actions or ("",)
+    for kind, action in (("search", search), ("next", "click[next >]"), ("previous", "click[< prev]")):
+        timed(env, times, (kind, number), action)
+    timed(env, times, ("item", number), f"click[{env.available['clickables'][2]}]")
+    timed(env, times, ("details", number), "click[features]")
+    timed(env, times, ("previous", number), "click[< prev]")
+    for value in env.available["clickables"][6:8]:
+        timed(env, times, ("option", number), f"click[{value}]")
+    timed(env, times, ("buy", number), "click[buy now]")
+
+
+def test_pages(env: WebShop, say: Callable[[str, str, str], None]) -> None:
+    times: dict[tuple[str, int], float] = defaultdict(lambda: float("inf"))
+    for _ in range(ROUNDS):
+        for number in range(GOALS):
+            play(env, number, times)
+    for kind in PAGES:
+        of_kind = [1000 * seconds for (name, _), seconds in times.items() if name == kind]
+        say(f"webshop step, {kind}", f"{sum(of_kind) / len(of_kind):.2f} ms, slowest goal {max(of_kind):.2f} ms", "<= 2 ms")
+
+
+def test_search(env: WebShop, say: Callable[[str, str, str], None]) -> None:
+    catalogue = env._catalogue
+    asked = [goal.instruction.lower() for goal in catalogue.goals("synthetic")[:: len(catalogue.goals("synthetic")) // 200]]
+    best = [float("inf")] * len(asked)
+    for _ in range(ROUNDS):
+        for number, words in enumerate(asked):
+            began = time.perf_counter()
+            catalogue.search(words)
+            best[number] = min(best[number], time.perf_counter() - began)
+    say("webshop search, 1,000 products", f"{1000 * sum(best) / len(best):.2f} ms, slowest {1000 * max(best):.2f} ms", "<= 1 ms")
+
+
+def test_memory(env: WebShop, say: Callable[[str, str, str], None]) -> None:
+    done = subprocess.run([sys.executable, "-c", MEMORY, str(DATA)], capture_output=True, text=True, check=True, timeout=500)
+    measured = json.loads(done.stdout)
+    say("webshop 64 environments, resident", f"{measured['together']:.0f} MB", "<= 300 MB")
+    say("webshop growth over 10,000 resets", f"{measured['growth']:.1f} MB", "<= 1 MB")
