@@ -9,13 +9,16 @@ from collections import Counter
 from dataclasses import asdict
 
 import pytest
+from xplearn_alfworld.engine import Engine
 from xplearn_alfworld.houses import LAYOUTS, TYPES, asked, brief, generate, kind
+from xplearn_alfworld.oracle import plan
 from xplearn_alfworld.rooms import FURNITURE, OPENABLE, SPLITS, belongs, identifier, layout
 from xplearn_alfworld.tables import BY_NAME, IN_ROOM, KINDS, ROOMS
 
 from xplearn import ConfigError, DataError
 
 GAMES = 1000
+MOST_STEPS = 15
 APPLIANCES = {
     "pick_clean_then_place_in_recep": ("SinkBasin", "cleanable"),
     "pick_heat_then_place_in_recep": ("Microwave", "heatable"),
@@ -106,6 +109,18 @@ def test_games_can_be_won_and_are_not_won_at_the_start(games):
         else:
             assert goal.target in kinds.values()
             assert (goal.target, goal.thing) in problem.fits
+
+
+def test_the_oracle_wins_every_game_within_fifteen_steps(games):
+    steps = []
+    for _, _, problem, sentence in games:
+        engine = Engine(problem, sentence)
+        assert not engine.won
+        commands = plan(engine)
+        assert all(engine.act(command) for command in commands)
+        assert engine.won
+        steps.append(len(commands))
+    assert max(steps) <= MOST_STEPS
 
 
 def test_things_lie_where_such_things_may_lie(games):
