@@ -115,7 +115,8 @@ def test_search(env: WebShop, say: Callable[[str, str, str], None]) -> None:
     say("webshop search, 1,000 products", f"{1000 * sum(best) / len(best):.2f} ms, slowest {1000 * max(best):.2f} ms", "<= 1 ms")
 
 
-def test_memory(env: WebShop, say: Callable[[str, str, str], None]) -> None:
+@pytest.mark.usefixtures("env")
+def test_memory(say: Callable[[str, str, str], None]) -> None:
     done = subprocess.run([sys.executable, "-c", MEMORY, str(DATA)], capture_output=True, text=True, check=True, timeout=500)
     measured = json.loads(done.stdout)
     say("webshop 64 environments, resident", f"{measured['together']:.0f} MB", "<= 300 MB")

@@ -41,3 +41,9 @@ def read(action: str) -> Request | None:
             return Request("click", words)
         case _:
             return None
+
+
+def written(request: Request) -> str | None:
+    """The action that is read as this request; None where there is none, as for a label with an opening bracket."""
+    action = f"{request.verb}[{request.words}]"
+    return action if read(action) == request else None

@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 from xplearn import ConfigError, ContractError, DataError, Environment, Message, Observation, Outcome, Task, Trajectory
 from xplearn_webshop import html, script, text
 from xplearn_webshop import reward as rewards
-from xplearn_webshop.actions import GRAMMAR, Request, read
+from xplearn_webshop.actions import GRAMMAR, Request, read, written
 from xplearn_webshop.catalogue import Catalogue, open_catalogue
 from xplearn_webshop.pages import SEARCH, Page
 from xplearn_webshop.records import Goal
@@ -108,7 +108,9 @@ class WebShop(Environment):
             counts = self._counts()
             known = ", ".join(f"{name} ({counts[name]})" for name in self.splits())
             raise ConfigError("split", f"'{split}' has no {self.goals} goals; there are {known}, all ({counts.total()})")
-        return [self._task(goal) for goal in self._goals if split in ("all", goal.split)]
+        wanted = [goal for goal in self._goals if split in ("all", goal.split)]
+        kinds = {asin: self._catalogue.product(asin).category for asin in {goal.asin for goal in wanted}}
+        return [self._task(goal, kinds[goal.asin]) for goal in wanted]
 
     def ceiling(self, task: Task) -> float:
         """What buying the goal's own product with its options is worth, in [0, 1]: below 1 for some goals of the original reward."""
@@ -134,14 +136,15 @@ class WebShop(Environment):
         return Outcome(observation=self._observed(), reward=info["score"], terminated=bought, truncated=truncated, info=info)
 
     def admissible(self) -> tuple[str, ...]:
-        """A click on each label; where there is a search bar, also some searches for what the instruction says.
+        """A click on each label; where there is a search bar, searches for what the instruction says, in fewer and fewer words.
 
-        Any other words may be searched for, on every page.
+        Where none of those would find the product, its title is offered too. Any other words may be searched for, on every page.
         """
         session = self._running()
-        clicks = [f"click[{label}]" for label in session.page.clickables if label != SEARCH.lower()]
-        searches = [f"search[{words}]" for words in script.queries(session.goal.instruction)] if session.page.kind == "search" else []
-        return tuple(action for action in (*searches, *clicks) if read(action) is not None)
+        labels = (label for label in session.page.clickables if label != SEARCH.lower())
+        clicks = filter(None, (written(Request("click", label)) for label in labels))
+        said = script.searches(self._catalogue, session.goal) if session.page.kind == "search" else ()
+        return (*(f"search[{words}]" for words in said), *clicks)
 
     def demonstrate(self, task: Task, *, seed: int) -> Trajectory:
         """The goal's product bought with its options, however many steps that takes; its score is the goal's ceiling."""
@@ -185,13 +188,13 @@ class WebShop(Environment):
     def _counts(self) -> Counter[str]:
         return Counter(goal.split for goal in self._goals)
 
-    def _task(self, goal: Goal) -> Task:
+    def _task(self, goal: Goal, kind: str) -> Task:
         return Task(
             id=f"{self.goals}/{goal.index}",
             env=NAME,
             split=goal.split,
             goal=goal.instruction.strip(),
-            kind=self._catalogue.product(goal.asin).category,
+            kind=kind,
             meta={"goal_index": goal.index},
         )
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from xplearn_webshop import reward
+from xplearn_webshop.actions import Request, written
 from xplearn_webshop.session import HITS, HITS_A_PAGE, Mode
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from xplearn_webshop.records import Goal
 
 EARLY = 2 * HITS_A_PAGE
-"""Words are good enough when the product is among so many first hits."""
+"""The first query is good enough when the product is among so many first hits."""
 
 _PRICE = re.compile(r", and price lower than [\d.]+ dollars$")
 _OPTIONS = re.compile(r" with (?:(?! with )[^:,])+: .*$")
@@ -22,22 +23,28 @@ _OPTIONS = re.compile(r" with (?:(?! with )[^:,])+: .*$")
 
 def queries(instruction: str) -> tuple[str, ...]:
     """Words to search for, from the instruction alone: without its price clause, then without its options as well."""
-    said = _PRICE.sub("", instruction).strip()
-    return tuple(dict.fromkeys((said, _OPTIONS.sub("", said))))
+    said = _PRICE.sub("", instruction.strip())
+    return tuple(dict.fromkeys(map(_sayable, (said, _OPTIONS.sub("", said)))))
 
 
 def words(catalogue: Catalogue, goal: Goal) -> tuple[str, int]:
     """What to search for to find the goal's product, and its place among the hits, from 0.
 
-    The first of the ``queries`` that finds it early; else what finds it earliest, the title included.
+    The instruction's first query where that finds it early, else the query that finds it earliest; the product's title where none
+    finds it at all.
     """
-    places = {}
-    for said in (*queries(goal.instruction), catalogue.product(goal.asin).name):
-        hits = catalogue.search(said.lower(), HITS)
-        places[said] = hits.index(goal.asin) if goal.asin in hits else HITS
-        if places[said] < EARLY:
-            return said, places[said]
-    return min(places.items(), key=lambda item: item[1])
+    asked = queries(goal.instruction)
+    places = [_place(catalogue, said, goal.asin) for said in asked]
+    best = 0 if places[0] < EARLY else places.index(min(places))
+    if places[best] < HITS:
+        return asked[best], places[best]
+    title = _sayable(catalogue.product(goal.asin).name)
+    return title, _place(catalogue, title, goal.asin)
+
+
+def searches(catalogue: Catalogue, goal: Goal) -> tuple[str, ...]:
+    """The queries, and the title where none of them finds the product: without it these goals could not be reached by choosing."""
+    return tuple(dict.fromkeys((*queries(goal.instruction), words(catalogue, goal)[0])))
 
 
 def options(catalogue: Catalogue, goal: Goal, mode: Mode) -> dict[str, str]:
@@ -59,6 +66,16 @@ def actions(catalogue: Catalogue, goal: Goal, mode: Mode) -> tuple[str, ...]:
         f"search[{said}]",
         *["click[next >]"] * (place // HITS_A_PAGE),
         f"click[{goal.asin.lower()}]",
-        *(f"click[{value}]" for value in options(catalogue, goal, mode).values()),
+        *filter(None, (written(Request("click", value)) for value in options(catalogue, goal, mode).values())),
         "click[buy now]",
     )
+
+
+def _sayable(said: str) -> str:
+    """On one line and without brackets, which would end the words or begin others."""
+    return " ".join(said.replace("[", " ").replace("]", " ").split())
+
+
+def _place(catalogue: Catalogue, said: str, asin: str) -> int:
+    hits = catalogue.search(said.lower(), HITS)
+    return hits.index(asin) if asin in hits else HITS
