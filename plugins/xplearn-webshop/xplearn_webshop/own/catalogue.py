@@ -96,11 +96,11 @@ def _texts(item: Item) -> tuple[str, list[str]]:
     own = [pick(claim.features, "feature", item.asin, claim.name) for claim in stated]
     filler = sorted(item.kind.features, key=lambda text: number("filler", item.asin, text))
     needed = max(1, 3 - len(own))
-    features = [f"{text}." for text in own + filler[:needed]]
-    turn = number("turn", item.asin) % 2 if own else 0
+    stated_first = fraction("turn", item.asin) < 0.5
+    features = [f"{text}." for text in (own + filler[:needed] if stated_first else filler[:needed] + own)]
     rest = filler[needed:]
     description = item.good.text + (f" {rest[0]}." if rest and fraction("longer", item.asin) < 0.6 else "")
-    return description, features[turn:] + features[:turn]
+    return description, features
 
 
 def _pricing(item: Item) -> str:

@@ -31,8 +31,7 @@ def wishes(item: Item) -> list[dict[str, Any]]:
     """The entries of ``items_human_ins.json`` for a product: none without promises, else one to three."""
     if not item.claims:
         return []
-    luck = fraction("customers", item.asin)
-    count = 1 if luck < 0.15 else 3 if luck > 0.95 else 2
+    count = (2 if item.options else 1) + (fraction("customers", item.asin) < 0.5)
     choices = _telling(item)
     made: dict[str, dict[str, Any]] = {}
     for customer in range(count):
@@ -64,8 +63,7 @@ def _telling(item: Item) -> list[tuple[Claim, ...]]:
     sizes = range(1, min(_MOST_CLAIMS, len(item.claims)) + 1)
     choices = [choice for size in sizes for choice in itertools.combinations(item.claims, size)]
     telling = [choice for choice in choices if sum({claim.name for claim in choice} <= other for other in others) == 1]
-    several = [choice for choice in telling if len(choice) > 1]
-    return several or telling or [item.claims]
+    return telling or [item.claims]
 
 
 @functools.cache
@@ -79,7 +77,7 @@ def _promises() -> Mapping[str, list[set[str]]]:
 def _wanted(item: Item, customer: int) -> dict[str, str]:
     """One value of each option that the customer names, in the form of the pages."""
     luck = fraction("named", item.asin, customer)
-    count = 0 if luck < 0.1 else 1 if luck < 0.45 else 2
+    count = 0 if luck < 0.05 else 1 if luck < 0.4 else 2
     names = few(list(item.options), count, "names", item.asin, customer)
     values = {name: pick(item.options[name], "value", item.asin, customer, name) for name in names}
     return {name.lower(): value.replace("/", " | ").lower() for name, value in values.items()}

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import functools
 import importlib.resources
+import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -74,7 +75,7 @@ class Kind:
 @functools.cache
 def claims() -> Mapping[str, Claim]:
     """Every claim by its name."""
-    rows = (_split(line, "|") for line in _lines("claims"))
+    rows = (_split(line, "|") for line in lines("claims"))
     return {name: Claim(name=name, link=link, wish=wish, features=tuple(features)) for name, link, wish, *features in rows}
 
 
@@ -85,16 +86,16 @@ def kinds() -> tuple[Kind, ...]:
 
 
 def _category(name: str) -> Iterator[Kind]:
-    header, *lines = _lines(name)
+    header, *rows = lines(name)
     brands = tuple(_split(header.removeprefix("brands:"), ","))
-    starts = [number for number, line in enumerate(lines) if line.startswith("## ")]
-    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
-        yield _kind(name, brands, lines[start:end])
+    starts = [number for number, row in enumerate(rows) if row.startswith("## ")]
+    for start, end in itertools.pairwise([*starts, len(rows)]):
+        yield _kind(name, brands, rows[start:end])
 
 
-def _kind(category: str, brands: tuple[str, ...], lines: list[str]) -> Kind:
-    determiner, nouns = _split(lines[0].removeprefix("## "), "|")
-    fields = dict(_split(line, ":") for line in lines[1:] if line[0] not in "-* ")
+def _kind(category: str, brands: tuple[str, ...], rows: list[str]) -> Kind:
+    determiner, nouns = _split(rows[0].removeprefix("## "), "|")
+    fields = dict(_split(row, ":") for row in rows[1:] if row[0] not in "-* ")
     low, high = fields["price"].split()
     return Kind(
         category=category,
@@ -106,8 +107,8 @@ def _kind(category: str, brands: tuple[str, ...], lines: list[str]) -> Kind:
         prices=(float(low), float(high)),
         tails=tuple(_split(fields["tails"], ";")),
         options={key: tuple(_split(values, ";")) for key, values in fields.items() if key[0].isupper()},
-        features=tuple(line[2:] for line in lines if line.startswith("- ")),
-        goods=tuple(_good(line, text) for line, text in zip(lines, lines[1:], strict=False) if line.startswith("* ")),
+        features=tuple(row[2:] for row in rows if row.startswith("- ")),
+        goods=tuple(_good(row, text) for row, text in itertools.pairwise(rows) if row.startswith("* ")),
     )
 
 
@@ -122,7 +123,8 @@ def _good(line: str, text: str) -> Good:
     )
 
 
-def _lines(name: str) -> list[str]:
+def lines(name: str) -> list[str]:
+    """The lines of a table, without empty ones and remarks."""
     text = importlib.resources.files(__package__).joinpath(f"{name}.txt").read_text(encoding="utf-8")
     return [line for line in text.splitlines() if line and not line.startswith("# ")]
 

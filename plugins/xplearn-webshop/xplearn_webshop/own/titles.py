@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xplearn_webshop.own.draw import number
+from xplearn_webshop.own.draw import number, pick
 from xplearn_webshop.own.tables import Claim
 
+_SHOWN = (0, 0, 0, 1, 1, 2)
 SHORTEST, LONGEST = 45, 90
 _SMALL = frozenset({"a", "an", "and", "for", "in", "of", "the", "to", "with", "without"})
 
 
 def title(name: str, promised: Sequence[Claim], tails: Sequence[str]) -> str:
     """A title that shows none, one or two of the promises, and a neutral ending where there is room."""
-    shown = sorted(promised, key=lambda claim: number("shown", name, claim.name))[: number("shows", name) % 3]
+    shown = sorted(promised, key=lambda claim: number("shown", name, claim.name))[: pick(_SHOWN, "shows", name)]
     ends = sorted(tails, key=lambda tail: number("tail", name, tail))
     kept = number("ends", name) % 2
     pieces, spare = [_cased(claim) for claim in shown] + ends[:kept], ends[kept:]
@@ -29,7 +30,7 @@ def _joined(name: str, pieces: Sequence[str]) -> str:
     """Pieces with a preposition first: the first of each preposition without a comma, a second ``with`` without the word."""
     text = name
     for piece in sorted(pieces, key=_is_bare):
-        first = piece.split()[0]
+        first = piece.split(maxsplit=1)[0]
         if _is_bare(piece) or f" {first} " in text:
             text += f", {piece.removeprefix('with ')}"
         else:
@@ -38,7 +39,7 @@ def _joined(name: str, pieces: Sequence[str]) -> str:
 
 
 def _is_bare(piece: str) -> bool:
-    return piece.split()[0] not in _SMALL
+    return piece.split(maxsplit=1)[0] not in _SMALL
 
 
 def _cased(claim: Claim) -> str:

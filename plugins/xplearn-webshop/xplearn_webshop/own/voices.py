@@ -56,7 +56,7 @@ class Wish:
 
 def words(wish: Wish) -> str:
     """The instruction: lower case, without a last dot, without the price."""
-    shape = pick((_plain, _plain, _that_is, _demand, _demand, _hint), "shape", *wish.key)
+    shape = pick((_plain, _plain, _that_is, _demand, _demand, _hint, _hint), "shape", *wish.key)
     return " ".join(f"{pick(OPENINGS, 'opening', *wish.key)} {shape(wish)}".split())
 
 
