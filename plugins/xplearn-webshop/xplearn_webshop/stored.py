@@ -8,12 +8,13 @@ import mmap
 import zlib
 from array import array
 from pathlib import Path
-from types import TracebackType
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from xplearn import DataError
+
+_TINY = 4096
 
 
 class RecordWriter:
@@ -25,12 +26,10 @@ class RecordWriter:
         self._offsets = array("q", [0])
         self._digest = digest
 
-    def __enter__(self) -> RecordWriter:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def close(self) -> None:
+        """Complete both files."""
         self._file.close()
-        np.save(self._offsets_path, np.frombuffer(self._offsets, dtype=np.int64))
+        np.save(self._offsets_path, np.array(self._offsets))
 
     def __len__(self) -> int:
         return len(self._offsets) - 1
@@ -64,5 +63,6 @@ class Records:
 
 
 def mapped(path: Path) -> np.ndarray[Any, Any]:
-    """The array of an .npy file, mapped read-only; a plain array, for a memmap costs microseconds a slice."""
-    return np.load(path, mmap_mode="r", allow_pickle=False).view(np.ndarray)
+    """The array of an .npy file, read-only: mapped, or read where it is tiny; plain, for a memmap costs microseconds a slice."""
+    mode: Literal["r"] | None = "r" if path.stat().st_size > _TINY else None
+    return np.load(path, mmap_mode=mode, allow_pickle=False).view(np.ndarray)
