@@ -14,9 +14,10 @@ import regex
 
 from xplearn_webshop.porter import stem
 
-STOP_WORDS = frozenset(
-    "a an and are as at be but by for if in into is it no not of on or such that the their then there these they this to was will with".split()
+_STOPPED = (
+    "a an and are as at be but by for if in into is it no not of on or such that the their then there these they this to was will with"
 )
+STOP_WORDS = frozenset(_STOPPED.split())
 _LONGEST = 255
 """Characters of a token; Lucene cuts longer ones."""
 

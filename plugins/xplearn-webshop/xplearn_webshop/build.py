@@ -67,7 +67,8 @@ class _Build:
 
     def close(self) -> None:
         """Close all files, complete or not."""
-        for writer in (self._products, *self._goals.values()):
+        self._products.close()
+        for writer in self._goals.values():
             writer.close()
 
     def _raw_products(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -81,16 +82,18 @@ class _Build:
                 seen.add(asin)
                 yield asin, raw
 
-    def _add(self, made: Product, entry: Mapping[str, Any], told: str) -> None:
+    def _add(self, made: Product, entry: Mapping[str, Any], human: str) -> None:
         self._asins.append(made.asin)
         self._products.add(to_record(made))
         self._index.add(document(made))
         if isinstance(entry.get("instruction"), str):
             wanted = strings(entry.get("instruction_attributes"))
-            self._goals["synthetic"].add(made.asin, 0, entry["instruction"], wanted, None, combinations(made))
-        for number, wish in enumerate(self._entry(told, made.asin, list)):
+            told = entry["instruction"]
+            self._goals["synthetic"].add(made.asin, 0, instruction=told, attributes=wanted, options=None, count=combinations(made))
+        for number, wish in enumerate(self._entry(human, made.asin, list)):
             options, wanted = strings(wish.get("instruction_options")), strings(wish.get("instruction_attributes"))
-            self._goals["human"].add(made.asin, number, text(wish.get("instruction")).strip("."), wanted, options, 1)
+            told = text(wish.get("instruction")).strip(".")
+            self._goals["human"].add(made.asin, number, instruction=told, attributes=wanted, options=options, count=1)
 
     def _entry(self, raw: str, asin: str, kind: type[Any] = dict) -> Any:
         """An entry of a file of instructions, which must be of this kind; an empty one where there is none."""

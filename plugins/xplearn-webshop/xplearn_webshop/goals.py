@@ -44,7 +44,9 @@ class GoalWriter:
         self._starts = array("q", [0])
         self._frequency: Counter[str] = Counter()
 
-    def add(self, asin: str, number: int, instruction: str, attributes: Sequence[str], options: Sequence[str] | None, count: int) -> None:
+    def add(
+        self, asin: str, number: int, *, instruction: str, attributes: Sequence[str], options: Sequence[str] | None, count: int
+    ) -> None:
         """One more wish, the product's ``number``-th, for ``count`` goals; without attributes it is none."""
         if not attributes:
             return
@@ -63,7 +65,7 @@ class GoalWriter:
         self._save("starts", self._starts)
         self._save("weights", array("d", self._weights()))
         order: Any = array("q", range(self._starts[-1]))
-        random.Random(_SEED).shuffle(order)
+        random.Random(_SEED).shuffle(order)  # noqa: S311 - the published order
         self._save("order", order)
         return len(order)
 

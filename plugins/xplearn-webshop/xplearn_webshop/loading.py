@@ -57,12 +57,10 @@ def files(data: str) -> Source:
     place = Path(data).expanduser()
     if not place.exists():
         raise DataError(data, f"there is no such folder; {GET}")
-    products = place if place.is_file() else _one(place, "items_shuffle", needed=True)
-    assert products is not None
+    products = place if place.is_file() else _needed(place, "items_shuffle")
     folder, size = products.parent, "_1000" if "_1000" in products.name else ""
-    instructions = _one(folder, "items_ins_v2", size, needed=True)
+    instructions = _needed(folder, "items_ins_v2", size)
     human, nouns = _one(folder, "items_human_ins", size), _one(folder, "name_nouns", size)
-    assert instructions is not None
     found = [path for path in (products, instructions, human, nouns) if path]
     return Source(
         label=str(folder),
@@ -106,12 +104,17 @@ def stamp(*paths: Path) -> str:
     return hashlib.blake2b(repr(parts).encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
 
 
-def _one(folder: Path, name: str, size: str = "", *, needed: bool = False) -> Path | None:
+def _needed(folder: Path, name: str, size: str = "") -> Path:
+    found = _one(folder, name, size)
+    if found is None:
+        raise DataError(folder, f"holds no {name}.json or {name}_1000.json; {GET}")
+    return found
+
+
+def _one(folder: Path, name: str, size: str = "") -> Path | None:
     """The one file of a folder whose name begins so; of several, the one for this size."""
     found = [path for path in sorted(folder.glob(f"{name}*.json*")) if path.name.partition(".json")[2] in _ENDINGS]
     sized = [path for path in found if ("_1000" in path.name) == bool(size)]
-    if needed and not found:
-        raise DataError(folder, f"holds no {name}.json or {name}_1000.json; {GET}")
     if len(found) < 2:
         return found[0] if found else None
     if len(sized) == 1 and (size or name != "items_shuffle"):

@@ -6,6 +6,8 @@ The original tags titles with spaCy's small English model. Here the nouns come f
 
 from __future__ import annotations
 
+import functools
+import importlib
 import importlib.util
 import json
 import re
@@ -61,7 +63,7 @@ def tagger(nouns: str, source: Source) -> Tagger:
         return Tagger(signature="listed", open=lambda: _listed(source.label, entries()))
     for name in _MODELS:
         if importlib.util.find_spec("spacy") and importlib.util.find_spec(name):
-            return Tagger(signature=f"spacy {name}", open=lambda: _spacy(name))
+            return Tagger(signature=f"spacy {name}", open=functools.partial(_spacy, name))
     raise DataError(
         source.label,
         "the reward needs the nouns of the titles: put a name_nouns.json beside the products, or give nouns=FILE, "

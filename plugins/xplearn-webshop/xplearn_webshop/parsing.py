@@ -80,8 +80,8 @@ def to_record(product: Product) -> dict[str, Any]:
 
 def from_record(record: Mapping[str, Any]) -> Product:
     """A product from what ``to_record`` gave."""
-    options = {name: tuple(values) for name, values in record["options"].items()}
-    fields = {name: tuple(value) if isinstance(value, list) else value for name, value in record.items()}
+    options: Any = {name: tuple(values) for name, values in record["options"].items()}
+    fields: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in record.items()}
     return Product(**{**fields, "options": options})
 
 

@@ -36,7 +36,8 @@ _SECOND = {
     "logi": "log",
 }
 _THIRD = {"icate": "ic", "ative": "", "alize": "al", "iciti": "ic", "ical": "ic", "ful": "", "ness": ""}
-_FOURTH = dict.fromkeys("al ance ence er ic able ible ant ement ment ent ion ou ism ate iti ous ive ize".split(), "")
+_FOURTH_ENDS = "al ance ence er ic able ible ant ement ment ent ion ou ism ate iti ous ive ize"
+_FOURTH = dict.fromkeys(_FOURTH_ENDS.split(), "")
 
 
 def stem(word: str) -> str:

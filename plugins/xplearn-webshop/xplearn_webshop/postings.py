@@ -103,7 +103,8 @@ def inverse_norms(lengths: Array, average: float) -> Array:
     """What a term's frequency is multiplied by in a document of each length, as Lucene computes it in 32 bits."""
     mean = np.float32(average) if average else np.float32(1)
     norms = K1 * ((np.float32(1) - B) + B * coarse(lengths).astype(np.float32) / mean)
-    return (np.float32(1) / norms).astype(np.float32)
+    inverse: Array = (np.float32(1) / norms).astype(np.float32)
+    return inverse
 
 
 def coarse(lengths: Array) -> Array:
@@ -111,7 +112,8 @@ def coarse(lengths: Array) -> Array:
     above = np.maximum(lengths.astype(np.int64) - _EXACT, 0)
     bits = np.floor(np.log2(np.maximum(above, 1))).astype(np.int64) + 1
     shift = np.maximum(bits - 4, 0)
-    return np.minimum(lengths, _EXACT) + ((above >> shift) << shift)
+    kept: Array = np.minimum(lengths, _EXACT) + ((above >> shift) << shift)
+    return kept
 
 
 def _merge(folder: Path, paths: list[Path], order: Array, frequency: Array, inverse: Array) -> None:

@@ -28,7 +28,7 @@ def drawn_price(prices: tuple[float, ...], seed: int, asin: str) -> float:
         seed: of the prices.
         asin: whose price it is.
     """
-    return prices[0] if len(prices) == 1 else random.Random(derive(seed, "webshop.price", asin)).uniform(*prices)
+    return prices[0] if len(prices) == 1 else _draw(seed, "webshop.price", asin).uniform(*prices)
 
 
 def drawn_limit(price: float, seed: int, asin: str, number: int) -> float:
@@ -41,7 +41,11 @@ def drawn_limit(price: float, seed: int, asin: str, number: int) -> float:
         number: which of the product's instructions.
     """
     above = [step for step in _STEPS if step > price][:_CHOICE]
-    return max(random.Random(derive(seed, "webshop.limit", asin, number)).sample(above, 2)) if len(above) >= 2 else NO_LIMIT
+    return max(_draw(seed, "webshop.limit", asin, number).sample(above, 2)) if len(above) >= 2 else NO_LIMIT
+
+
+def _draw(seed: int, *key: str | int) -> random.Random:
+    return random.Random(derive(seed, *key))  # noqa: S311 - prices hold no secrets
 
 
 class Load:

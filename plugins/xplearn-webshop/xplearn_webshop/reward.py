@@ -141,4 +141,4 @@ def _offered(product: Product, value: str) -> tuple[str, str] | None:
 
 def _set_by(product: Product, name: str, value: str) -> str:
     """The option that a click on a value sets: the last one that offers it."""
-    return next((other for other in reversed(product.options) if value in product.options[other]), name)
+    return next((other for other in reversed(list(product.options)) if value in product.options[other]), name)

@@ -65,4 +65,5 @@ class Records:
 def mapped(path: Path) -> np.ndarray[Any, Any]:
     """The array of an .npy file, read-only: mapped, or read where it is tiny; plain, for a memmap costs microseconds a slice."""
     mode: Literal["r"] | None = "r" if path.stat().st_size > _TINY else None
-    return np.load(path, mmap_mode=mode, allow_pickle=False).view(np.ndarray)
+    array: np.ndarray[Any, Any] = np.load(path, mmap_mode=mode, allow_pickle=False).view(np.ndarray)
+    return array

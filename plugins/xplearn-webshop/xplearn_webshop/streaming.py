@@ -5,10 +5,10 @@ from __future__ import annotations
 import gzip
 import json
 import lzma
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, cast
+from typing import IO, Any
 
 from xplearn import DataError
 
@@ -17,7 +17,7 @@ _LONGEST = 64 << 20
 """Characters of a single value; a longer one means that a string or a bracket never closes."""
 _BLANK = " \t\r\n"
 
-_OPEN = {".gz": gzip.open, ".xz": lzma.open}
+_OPEN: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
 
 
 def array(path: Path) -> Iterator[Any]:
@@ -52,10 +52,9 @@ class _Reader:
         self._text, self._at, self._before, self._ended = "", 0, 0, False
         self._decode = json.JSONDecoder().raw_decode
         try:
-            opened = _OPEN.get(path.suffix, open)(path, "rt", encoding="utf-8-sig")
+            self._file: IO[str] = _OPEN.get(path.suffix, open)(path, "rt", encoding="utf-8-sig")
         except OSError as error:
             raise DataError(path, f"cannot be read: {error.strerror or error}") from None
-        self._file = cast(IO[str], opened)
 
     def __enter__(self) -> _Reader:
         return self
