@@ -13,7 +13,7 @@ from xplearn_webshop.own.tables import Claim, Good, Kind, claims, kinds
 
 _DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _CENTS = (0.99, 0.95, 0.49, 0.89, 0.0)
-_MOST_COMBINATIONS = 12
+_MOST_VALUES = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,26 +79,25 @@ def _asin(kind: Kind, good: Good) -> str:
 
 
 def _options(kind: Kind, good: Good) -> dict[str, tuple[str, ...]]:
-    chosen: dict[str, tuple[str, ...]] = {}
-    room = _MOST_COMBINATIONS
-    for name, fixed in good.options.items():
-        count = min(2 + number("count", good.name, name) % 3, room // 2 if len(good.options) > len(chosen) + 1 else room)
-        chosen[name] = fixed or few(kind.options[name], count, "option", good.name, name)
-        room //= len(chosen[name])
-    return chosen
+    """The values of each option: those the table fixes, else two to four of the type's, three where there are two options."""
+    most = _MOST_VALUES if len(good.options) == 1 else _MOST_VALUES - 1
+    counts = {name: 2 + number("count", good.name, name) % (most - 1) for name in good.options}
+    return {name: fixed or few(kind.options[name], counts[name], "option", good.name, name) for name, fixed in good.options.items()}
 
 
 def _texts(item: Item) -> tuple[str, list[str]]:
-    """The description, and the features: what the title leaves out comes first, then what fills the list."""
+    """The description, and the features: what the title leaves out, and what any product of the type may say.
+
+    The search reads title, description and first feature: one promise at least is among them.
+    """
     title = item.title.lower()
     hidden = [claim for claim in item.claims if claim.name not in title]
     stated = hidden + [claim for claim in item.claims if claim.name in title and len(hidden) < 2]
     own = [pick(claim.features, "feature", item.asin, claim.name) for claim in stated]
     filler = sorted(item.kind.features, key=lambda text: number("filler", item.asin, text))
     needed = max(1, 3 - len(own))
-    stated_first = fraction("turn", item.asin) < 0.5
-    features = [f"{text}." for text in (own + filler[:needed] if stated_first else filler[:needed] + own)]
-    rest = filler[needed:]
+    told = own + filler[:needed] if len(hidden) == len(item.claims) or fraction("turn", item.asin) < 0.25 else filler[:needed] + own
+    features, rest = [f"{text}." for text in told], filler[needed:]
     description = item.good.text + (f" {rest[0]}." if rest and fraction("longer", item.asin) < 0.6 else "")
     return description, features
 

@@ -28,10 +28,10 @@ def promises(item: Item) -> dict[str, Any]:
 
 
 def wishes(item: Item) -> list[dict[str, Any]]:
-    """The entries of ``items_human_ins.json`` for a product: none without promises, else one to three."""
+    """The entries of ``items_human_ins.json`` for a product: none without promises, one or two, three where there are options to choose."""
     if not item.claims:
         return []
-    count = (2 if item.options else 1) + (fraction("customers", item.asin) < 0.5)
+    count = 3 if item.options else 1 + (fraction("customers", item.asin) < 0.25)
     choices = _telling(item)
     made: dict[str, dict[str, Any]] = {}
     for customer in range(count):

@@ -30,13 +30,22 @@ OPENINGS = (
     "i am trying to find",
     "i am interested in",
     "please show me",
+    "my daughter needs",
+    "my husband wants",
+    "i am in the market for",
+    "we need",
+    "for my sister i need",
+    "i want to order",
+    "would you have",
+    "my birthday wish is",
+    "i'm after",
 )
 DEMANDS = ("it should be", "it must be", "it needs to be", "make sure it is", "i'd like it to be", "it has to be")
 ENDINGS = {
     "color": ("in {}", "in the color {}", "color {}", "in {} color"),
     "size": ("in size {}", "size {}", "in a size {}"),
     "flavor": ("in {} flavor", "with {} flavor", "in the {} flavor", "flavor {}"),
-    "scent": ("with a {} scent", "in the {} scent", "that smells of {}", "scent {}"),
+    "scent": ("with {} scent", "in the {} scent", "that smells of {}", "scent {}"),
     "style": ("in the {} style", "style {}", "in {} style"),
 }
 _VOWEL_SOUNDS = ("a", "e", "i", "o", "un")
@@ -56,7 +65,7 @@ class Wish:
 
 def words(wish: Wish) -> str:
     """The instruction: lower case, without a last dot, without the price."""
-    shape = pick((_plain, _plain, _that_is, _demand, _demand, _hint, _hint), "shape", *wish.key)
+    shape = pick((_plain, _plain, _that_is, _demand, _demand, _hint, _hint, _hint), "shape", *wish.key)
     return " ".join(f"{pick(OPENINGS, 'opening', *wish.key)} {shape(wish)}".split())
 
 
@@ -94,9 +103,9 @@ def _hint(wish: Wish) -> str:
 def _noun(wish: Wish) -> str:
     """The type, now and then with its brand, or the product's own name."""
     luck = fraction("noun", *wish.key)
-    if luck < 0.12:
+    if luck < 0.05:
         return f"{wish.item.brand.lower()} {wish.item.kind.nouns[0]}"
-    return wish.item.good.name.lower() if luck < 0.3 else pick(wish.item.kind.nouns, "synonym", *wish.key)
+    return wish.item.good.name.lower() if luck < 0.11 else pick(wish.item.kind.nouns, "synonym", *wish.key)
 
 
 def _determined(wish: Wish, noun: str) -> str:
