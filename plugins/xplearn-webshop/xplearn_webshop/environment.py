@@ -14,9 +14,10 @@ from xplearn_webshop import html, script, text
 from xplearn_webshop import reward as rewards
 from xplearn_webshop.actions import GRAMMAR, Request, read, written
 from xplearn_webshop.catalogue import Catalogue, open_catalogue
+from xplearn_webshop.goals import Kind
 from xplearn_webshop.pages import SEARCH, Page
 from xplearn_webshop.records import Goal
-from xplearn_webshop.session import Mode, Session
+from xplearn_webshop.session import Session
 
 NAME = "webshop.text"
 
@@ -26,7 +27,6 @@ ENGINE = 1
 SPLITS = ("train", "dev", "test")
 
 View = Literal["text", "text_rich", "html"]
-GoalKind = Literal["human", "synthetic"]
 
 _WRITTEN = {"text": text.plain, "text_rich": text.rich, "html": html.document}
 
@@ -51,7 +51,7 @@ class WebShop(Environment):
     """Folder with the published files; empty for the own catalogue."""
     observation: View = "text"
     """The original's two text forms, or an HTML page of our own."""
-    goals: GoalKind = "human"
+    goals: Kind = "human"
     """Instructions in customers' words, or made from attributes and options."""
     prices: str = ""
     """File with the prices and goals of one load of the original; empty to draw them by ``price_seed``."""
@@ -59,13 +59,13 @@ class WebShop(Environment):
     """Seed of the prices within ranges and of the price limits."""
     nouns: str = ""
     """File with the nouns of each product's title; empty to look in ``data``, then to compute them."""
-    reward: Mode = "original"
+    reward: rewards.Mode = "original"
     """``strict`` without the original's side effects of colour words and near values."""
     max_steps: int = 15
     """Actions after which an episode is truncated."""
 
     def __post_init__(self) -> None:
-        for name, known in (("observation", get_args(View)), ("goals", get_args(GoalKind)), ("reward", get_args(Mode))):
+        for name, known in (("observation", get_args(View)), ("goals", get_args(Kind)), ("reward", get_args(rewards.Mode))):
             if getattr(self, name) not in known:
                 raise ConfigError(name, f"is '{getattr(self, name)}', want one of {', '.join(known)}")
         if self.max_steps < 1:
@@ -73,6 +73,7 @@ class WebShop(Environment):
         if self.prices and self.price_seed:
             raise ConfigError("price_seed", "draws nothing where 'prices' names a file; leave one of the two out")
         self._opened: Catalogue | None = None
+        self._counted: Counter[str] | None = None
         self._session: Session | None = None
         self._steps = 0
         self._capped = True
@@ -126,12 +127,12 @@ class WebShop(Environment):
         self._steps += 1
         request = read(action)
         valid = session.take(request)
-        info = {"valid": valid, "score": 0.0, "success": False, "url": self.url, "available": self.available}
+        bought = session.bought is not None
+        info: dict[str, Any] = {"valid": valid, "score": 0.0, "success": False, "url": self.url, "available": self.available}
         if not valid:
             info["reason"] = _reason(request, session.page)
         if session.bought is not None:
             info |= self._receipt(session.bought, session.goal)
-        bought = session.bought is not None
         truncated = self._ended and not bought
         return Outcome(observation=self._observed(), reward=info["score"], terminated=bought, truncated=truncated, info=info)
 
@@ -148,7 +149,7 @@ class WebShop(Environment):
 
     def demonstrate(self, task: Task, *, seed: int) -> Trajectory:
         """The goal's product bought with its options, however many steps that takes; its score is the goal's ceiling."""
-        actions = script.actions(self._catalogue, self._wanted(task), self.reward)
+        actions = script.actions(self._catalogue, self._wanted(task))
         self._capped = False
         try:
             return self.replay(task, actions, seed=seed)
@@ -173,7 +174,7 @@ class WebShop(Environment):
         return self._visited().page.available
 
     def close(self) -> None:
-        self._session = self._opened = None
+        self._session = self._counted = self._opened = None
 
     @property
     def _catalogue(self) -> Catalogue:
@@ -186,7 +187,9 @@ class WebShop(Environment):
         return self._catalogue.goals(self.goals)
 
     def _counts(self) -> Counter[str]:
-        return Counter(goal.split for goal in self._goals)
+        if self._counted is None:
+            self._counted = Counter(goal.split for goal in self._goals)
+        return self._counted
 
     def _task(self, goal: Goal, kind: str) -> Task:
         return Task(

@@ -7,12 +7,11 @@ import re
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from xplearn import Capability, Completion, Conditioning, Message, Policy, Sampling
 from xplearn_webshop import script
 from xplearn_webshop.catalogue import Catalogue, open_catalogue
-from xplearn_webshop.session import Mode
+from xplearn_webshop.goals import Kind
 
 _AROUND_INSTRUCTION = (
     ('<p class="instruction">', "</p>"),
@@ -74,15 +73,13 @@ class OraclePolicy(_Shopper):
 
     data: str = ""
     """The environment's."""
-    goals: Literal["human", "synthetic"] = "human"
+    goals: Kind = "human"
     """The environment's."""
     prices: str = ""
     """The environment's."""
     price_seed: int = 0
     """The environment's."""
     nouns: str = ""
-    """The environment's."""
-    reward: Mode = "original"
     """The environment's."""
 
     def __post_init__(self) -> None:
@@ -98,7 +95,7 @@ class OraclePolicy(_Shopper):
             if self._opened is None:
                 self._opened = open_catalogue(self.data, prices=self.prices, price_seed=self.price_seed, nouns=self.nouns)
             goal = next((goal for goal in self._opened.goals(self.goals) if goal.instruction.strip() == wanted), None)
-            self._scripts[wanted] = script.actions(self._opened, goal, self.reward) if goal else ()
+            self._scripts[wanted] = script.actions(self._opened, goal) if goal else ()
         return self._scripts[wanted]
 
     def close(self) -> None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from xplearn_webshop import reward
 from xplearn_webshop.actions import Request, written
-from xplearn_webshop.session import HITS, HITS_A_PAGE, Mode
+from xplearn_webshop.reward import wanted_options
+from xplearn_webshop.session import HITS, HITS_A_PAGE
 
 if TYPE_CHECKING:
     from xplearn_webshop.catalogue import Catalogue
@@ -47,26 +46,16 @@ def searches(catalogue: Catalogue, goal: Goal) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*queries(goal.instruction), words(catalogue, goal)[0])))
 
 
-def options(catalogue: Catalogue, goal: Goal, mode: Mode) -> dict[str, str]:
-    """The wanted value by option name; where a customer's words are not those of the page, what is worth most."""
-    offered = catalogue.product(goal.asin).options
-    if isinstance(goal.options, Mapping):
-        return {name: goal.options[name] for name in offered if goal.options.get(name) in offered[name]}
-    chosen = {name: value for name, values in offered.items() for value in values if value in goal.options}
-    for name, values in offered.items():
-        ways = (chosen, *({**chosen, name: value} for value in values))
-        chosen = max(ways, key=lambda way: reward.score(catalogue, goal, goal.asin, way, mode).value)
-    return chosen
-
-
-def actions(catalogue: Catalogue, goal: Goal, mode: Mode) -> tuple[str, ...]:
+def actions(catalogue: Catalogue, goal: Goal) -> tuple[str, ...]:
     """From the first page to the purchase of the goal's product with its options."""
+    product = catalogue.product(goal.asin)
+    chosen = wanted_options(product, goal)
     said, place = words(catalogue, goal)
     return (
         f"search[{said}]",
         *["click[next >]"] * (place // HITS_A_PAGE),
         f"click[{goal.asin.lower()}]",
-        *filter(None, (written(Request("click", value)) for value in options(catalogue, goal, mode).values())),
+        *filter(None, (written(Request("click", chosen[name])) for name in product.options if name in chosen)),
         "click[buy now]",
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from xplearn_webshop import pages, reward
 from xplearn_webshop.actions import Request
@@ -12,8 +12,6 @@ from xplearn_webshop.pages import BACK, BUY, DETAILS, NEXT, PREVIOUS, SEARCH, No
 if TYPE_CHECKING:
     from xplearn_webshop.catalogue import Catalogue
     from xplearn_webshop.records import Goal
-
-Mode = Literal["original", "strict"]
 
 BASE = "http://127.0.0.1:3000"
 """Where the original stood when it was recorded; nothing is served there."""
@@ -32,7 +30,7 @@ class Session:
     The address holds all that the next page depends on, as in the original: words, page number, product and options.
     """
 
-    def __init__(self, catalogue: Catalogue, goal: Goal, mode: Mode) -> None:
+    def __init__(self, catalogue: Catalogue, goal: Goal, mode: reward.Mode) -> None:
         """Open the first page."""
         self._catalogue, self.goal, self._mode = catalogue, goal, mode
         self.page: Page
