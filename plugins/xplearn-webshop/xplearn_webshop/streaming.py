@@ -16,6 +16,8 @@ _CHUNK = 1 << 20
 _LONGEST = 64 << 20
 """Characters of a single value; a longer one means that a string or a bracket never closes."""
 _BLANK = " \t\r\n"
+_AFTER = frozenset(f"{_BLANK},:]}}")
+"""What can follow a value; anything else may be more of a number."""
 
 _OPEN: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
 
@@ -88,13 +90,16 @@ class _Reader:
         while True:
             try:
                 value, end = self._decode(self._text, self._at)
-            except (json.JSONDecodeError, RecursionError) as error:
-                if self._ended or len(self._text) - self._at > _LONGEST or isinstance(error, RecursionError):
-                    raise self._damaged(f"holds something else than JSON ({type(error).__name__})") from None
+            except RecursionError:
+                raise self._damaged("nests too deeply") from None
+            except ValueError:
+                pass
             else:
-                if end < len(self._text) or self._ended:
+                if self._ended or self._text[end : end + 1] in _AFTER:
                     text, self._at = self._text[self._at : end], end
                     return value, text
+            if self._ended or len(self._text) - self._at > _LONGEST:
+                raise self._damaged("holds something else than JSON")
             self._fill()
 
     def _next(self) -> str:
