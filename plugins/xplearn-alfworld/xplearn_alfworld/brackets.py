@@ -9,6 +9,9 @@ from xplearn import DataError
 Form = str | list["Form"]
 """A word, or a list of forms."""
 
+DEEPEST = 50
+"""Brackets within brackets; released problems have about ten."""
+
 _COMMENT = re.compile(r";[^\n]*")
 _WORD = re.compile(r"[()]|[^\s()]+")
 
@@ -19,6 +22,8 @@ def read(text: str, source: str) -> list[Form]:
     stack = [top]
     for word in _WORD.findall(_COMMENT.sub("", text)):
         if word == "(":
+            if len(stack) > DEEPEST:
+                raise DataError(source, f"is no problem of ALFWorld: its brackets are more than {DEEPEST} deep")
             inner: list[Form] = []
             stack[-1].append(inner)
             stack.append(inner)

@@ -173,7 +173,7 @@ class AlfWorld(Environment):
         )
 
     def admissible(self) -> tuple[str, ...]:
-        return self._running().engine.commands()
+        return self._begun().engine.commands()
 
     def opening(self, task: Task, observation: Observation) -> tuple[Message, ...]:
         """Instructions, then the first observation, which states the task."""
@@ -238,9 +238,7 @@ class AlfWorld(Environment):
         return entry.human[0].strip()
 
     def _observed(self, text: str) -> Observation:
-        episode = self._episode
-        listed = self.listing and episode is not None and not episode.ended
-        return Observation(text=text, actions=self.admissible() if listed else None)
+        return Observation(text=text, actions=self.admissible() if self.listing else None)
 
     def _begun(self) -> _Episode:
         if self._episode is None:

@@ -67,7 +67,7 @@ class Games(ABC):
 
     @abstractmethod
     def find(self, id: str) -> Entry | None:
-        """The game of this id, or None; looks no further than it must."""
+        """The game of this id, or None."""
 
     @abstractmethod
     def problem(self, id: str) -> Problem:

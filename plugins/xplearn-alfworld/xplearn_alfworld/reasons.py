@@ -76,11 +76,12 @@ def _go(now: _Situation, place: str) -> str:
     return f"The {place} is within reach from where you stand." if reachable else now.away(place)
 
 
-def _openable(now: _Situation, place: str, done: str) -> str:
-    away = now.away(place)
-    if away:
-        return away
-    return f"The {place} is {done} already." if now.world.receptacles[now.places[place]].openable else f"The {place} cannot be {done}."
+def _open_or_close(now: _Situation, place: str, verb: str) -> str:
+    if now.away(place):
+        return now.away(place)
+    openable = now.world.receptacles[now.places[place]].openable
+    state, done = ("open", "opened") if verb == "open" else ("closed", "closed")
+    return f"The {place} is {state} already." if openable else f"The {place} cannot be {done}."
 
 
 def _examine(now: _Situation, name: str) -> str:
@@ -118,8 +119,8 @@ def _slice(now: _Situation, thing: str, tool: str) -> str:
 
 _ALONE: Mapping[str, Callable[[_Situation, str], str]] = {
     "go": _go,
-    "open": lambda now, place: _openable(now, place, "open"),
-    "close": lambda now, place: _openable(now, place, "closed"),
+    "open": lambda now, place: _open_or_close(now, place, "open"),
+    "close": lambda now, place: _open_or_close(now, place, "close"),
     "examine": _examine,
     "use": lambda now, thing: f"There is no {thing} within reach that can be switched on.",  # noqa: ARG005
 }
