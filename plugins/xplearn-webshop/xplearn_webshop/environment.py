@@ -48,7 +48,7 @@ class WebShop(Environment):
     """
 
     data: str = ""
-    """Folder with the published files; empty for the own catalogue."""
+    """Folder with the published files, or their file of products; empty for the own catalogue."""
     observation: View = "text"
     """The original's two text forms, or an HTML page of our own."""
     goals: Kind = "human"
@@ -58,7 +58,7 @@ class WebShop(Environment):
     price_seed: int = 0
     """Seed of the prices within ranges and of the price limits."""
     nouns: str = ""
-    """File with the nouns of each product's title; empty to look in ``data``, then to compute them."""
+    """File with the nouns of the titles; ``words`` for all their words; empty for the file in ``data``, else spaCy."""
     reward: rewards.Mode = "original"
     """``strict`` without the original's side effects of colour words and near values."""
     max_steps: int = 15
