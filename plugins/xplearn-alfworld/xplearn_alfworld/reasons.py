@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Mapping
 
@@ -26,9 +27,14 @@ USAGE: Mapping[str, str] = {
 }
 """The fourteen actions, by their first word."""
 
-_NAME = r"\w+ \d+"
-_COMMAND = re.compile(rf"(\w+)(?: to)? ({_NAME})(?: (?:from|to|with) ({_NAME}))?", re.ASCII)
 _PARTICIPLE: Mapping[str, str] = {"clean": "cleaned", "heat": "heated", "cool": "cooled"}
+
+
+def _pattern(usage: str) -> re.Pattern[str]:
+    return re.compile(re.sub("[XY]", r"(\\w+ \\d+)", usage), re.ASCII)
+
+
+_PATTERNS = {verb: _pattern(usage) for verb, usage in USAGE.items()}
 
 
 def why(engine: Engine, command: str) -> str:
@@ -36,11 +42,10 @@ def why(engine: Engine, command: str) -> str:
     verb = command.partition(" ")[0]
     if verb not in USAGE:
         return f"Unknown action; there are: {', '.join(USAGE.values())}."
-    found = _COMMAND.fullmatch(command)
-    if found is None or (" Y" in USAGE[verb]) != (found[3] is not None):
-        return f"Say '{USAGE[verb]}', with names as they are shown, such as mug 1."
-    situation = _Situation(engine)
-    return _REASONS[verb](situation, *found.groups()[1:]) if found[3] else _ALONE[verb](situation, found[2])
+    found = _PATTERNS[verb].fullmatch(command)
+    if found is None or not found.groups():
+        return f"Say '{USAGE[verb]}'{', with names as they are shown, such as mug 1' if 'X' in USAGE[verb] else ''}."
+    return _REASONS[verb](_Situation(engine), *found.groups())
 
 
 class _Situation:
@@ -76,7 +81,7 @@ def _go(now: _Situation, place: str) -> str:
     return f"The {place} is within reach from where you stand." if reachable else now.away(place)
 
 
-def _open_or_close(now: _Situation, place: str, verb: str) -> str:
+def _open_or_close(verb: str, now: _Situation, place: str) -> str:
     if now.away(place):
         return now.away(place)
     openable = now.world.receptacles[now.places[place]].openable
@@ -101,7 +106,7 @@ def _move(now: _Situation, thing: str, place: str) -> str:
     return now.empty(thing) or now.shut(place) or f"The {thing} cannot be put in or on {place}."
 
 
-def _process(now: _Situation, verb: str, thing: str, place: str) -> str:
+def _process(verb: str, now: _Situation, thing: str, place: str) -> str:
     if now.empty(thing) or now.away(place):
         return now.empty(thing) or now.away(place)
     wrong = PROCESSES.get(now.world.receptacles[now.places[place]].kind) != verb
@@ -117,18 +122,22 @@ def _slice(now: _Situation, thing: str, tool: str) -> str:
     return f"There is no {thing} within reach that can be sliced." if sharp else f"The {tool} is not sharp."
 
 
-_ALONE: Mapping[str, Callable[[_Situation, str], str]] = {
+def _use(now: _Situation, thing: str) -> str:
+    seen = [now.state.contents[place] for place in now.world.at[now.state.here] if now.world.accessible(now.state, place)]
+    plain = thing == now.held or any(now.things.get(thing) in things for things in seen)
+    return f"The {thing} has no switch." if plain else f"There is no {thing} within reach that can be switched on."
+
+
+_REASONS: Mapping[str, Callable[..., str]] = {
     "go": _go,
-    "open": lambda now, place: _open_or_close(now, place, "open"),
-    "close": lambda now, place: _open_or_close(now, place, "close"),
-    "examine": _examine,
-    "use": lambda now, thing: f"There is no {thing} within reach that can be switched on.",  # noqa: ARG005
-}
-_REASONS: Mapping[str, Callable[[_Situation, str, str], str]] = {
+    "open": functools.partial(_open_or_close, "open"),
+    "close": functools.partial(_open_or_close, "close"),
     "take": _take,
     "move": _move,
-    "clean": lambda now, thing, place: _process(now, "clean", thing, place),
-    "heat": lambda now, thing, place: _process(now, "heat", thing, place),
-    "cool": lambda now, thing, place: _process(now, "cool", thing, place),
+    "examine": _examine,
+    "use": _use,
+    "clean": functools.partial(_process, "clean"),
+    "heat": functools.partial(_process, "heat"),
+    "cool": functools.partial(_process, "cool"),
     "slice": _slice,
 }
