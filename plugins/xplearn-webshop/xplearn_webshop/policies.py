@@ -84,22 +84,19 @@ class OraclePolicy(_Shopper):
 
     def __post_init__(self) -> None:
         self._opened: Catalogue | None = None
-        self._scripts: dict[str, Sequence[str]] = {}
+        self._places: dict[str, int] = {}
 
     def _action(self, turn: int, heard: Sequence[str]) -> str:
-        lines = self._script(instruction(heard[0]))
+        if self._opened is None:
+            self._opened = open_catalogue(self.data, prices=self.prices, price_seed=self.price_seed, nouns=self.nouns)
+            for goal in self._opened.goals(self.goals):
+                self._places.setdefault(goal.instruction.strip(), goal.index)
+        place = self._places.get(instruction(heard[0]))
+        lines = script.actions(self._opened, self._opened.goals(self.goals)[place]) if place is not None else ()
         return lines[turn] if turn < len(lines) else ""
 
-    def _script(self, wanted: str) -> Sequence[str]:
-        if wanted not in self._scripts:
-            if self._opened is None:
-                self._opened = open_catalogue(self.data, prices=self.prices, price_seed=self.price_seed, nouns=self.nouns)
-            goal = next((goal for goal in self._opened.goals(self.goals) if goal.instruction.strip() == wanted), None)
-            self._scripts[wanted] = script.actions(self._opened, goal) if goal else ()
-        return self._scripts[wanted]
-
     def close(self) -> None:
-        self._opened, self._scripts = None, {}
+        self._opened, self._places = None, {}
 
 
 def instruction(heard: str) -> str:
