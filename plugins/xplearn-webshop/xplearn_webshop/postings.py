@@ -26,32 +26,41 @@ _EXACT = 24
 """Lengths up to here are stored exactly in Lucene's byte; what lies above keeps four significant bits."""
 
 
+class _Numbers(dict[str, int]):
+    """Tokens to the numbers of their terms, -1 for a stop word; looks up what it has not met, and forgets when it is full."""
+
+    def __init__(self, terms: dict[str, int]) -> None:
+        super().__init__()
+        self._terms = terms
+
+    def __missing__(self, token: str) -> int:
+        if len(self) >= _MEMO:
+            self.clear()
+        term = term_of(token)
+        self[token] = number = self._terms.setdefault(term, len(self._terms)) if term else -1
+        return number
+
+
 class IndexBuilder:
     """Takes documents in order, then writes the index."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._terms: dict[str, int] = {}
-        self._memo: dict[str, int] = {}
-        self._frequency = array("q")
+        self._numbers = _Numbers(self._terms)
+        self._frequency = np.zeros(0, dtype=np.int64)
         self._lengths = array("i")
         self._buffer = (array("i"), array("i"), array("i"))
         self._runs: list[Path] = []
 
     def add(self, text: str) -> None:
         """One more document."""
-        number, memo = len(self._lengths), self._memo
-        counts: Counter[int] = Counter()
-        for token, count in Counter(tokens(text)).items():
-            term = memo.get(token)
-            counts[self._learn(token) if term is None else term] += count
+        counts = Counter(map(self._numbers.__getitem__, tokens(text)))
         counts.pop(-1, None)
         terms, documents, counted = self._buffer
         terms.extend(counts.keys())
-        documents.extend([number] * len(counts))
+        documents.extend([len(self._lengths)] * len(counts))
         counted.extend(counts.values())
-        for term in counts:
-            self._frequency[term] += 1
         self._lengths.append(sum(counts.values()))
         if len(terms) >= _RUN:
             self._flush()
@@ -63,25 +72,17 @@ class IndexBuilder:
         documents = int(np.count_nonzero(lengths))
         inverse = inverse_norms(lengths, float(np.float32(lengths.sum(dtype=np.int64) / max(documents, 1))))
         order = self._write_terms()
-        _merge(self._folder, self._runs, order, np.frombuffer(self._frequency, dtype=np.int64), inverse)
+        _merge(self._folder, self._runs, order, self._frequency, inverse)
         for run in self._runs:
             run.unlink()
         return {"documents": documents}
 
-    def _learn(self, token: str) -> int:
-        """The number of a token's term, -1 for a stop word; new terms get the next number."""
-        if len(self._memo) >= _MEMO:
-            self._memo.clear()
-        term = term_of(token)
-        number = self._terms.setdefault(term, len(self._terms)) if term else -1
-        if number == len(self._frequency):
-            self._frequency.append(0)
-        self._memo[token] = number
-        return number
-
     def _flush(self) -> None:
         """The postings at hand as one run on disk, ordered by term, then document."""
         terms, documents, counts = (np.frombuffer(part, dtype=np.int32) for part in self._buffer)
+        known = np.bincount(terms, minlength=len(self._terms))
+        known[: len(self._frequency)] += self._frequency
+        self._frequency = known
         order = np.argsort(terms, kind="stable")
         path = self._folder / f"run{len(self._runs)}.npy"
         np.save(path, np.stack([terms[order], documents[order], counts[order]]))
