@@ -231,3 +231,13 @@ def test_the_own_catalogue_opens_quickly_with_goals_that_can_be_met():
         assert {goal.split for goal in goals} == {"train", "dev", "test"}
         assert all(split_of.setdefault(goal.asin, goal.split) == goal.split for goal in goals)
         assert all(catalogue.price(goal.asin) <= goal.price_upper for goal in goals)
+
+
+def test_what_a_killed_build_left_is_removed_by_the_next(shop):
+    data = shop()
+    folder = folder_of(data)
+    left = folder.with_name(f".{folder.name}.killed")
+    shutil.copytree(folder, left)
+    shutil.rmtree(folder)
+    assert folder_of(data) == folder
+    assert not left.exists()

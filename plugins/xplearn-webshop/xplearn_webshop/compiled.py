@@ -54,9 +54,9 @@ def compiled(source: Source, tagger: Tagger) -> tuple[Path, dict[str, Any]]:
     if header is not None:
         return folder, header
     try:
-        with _alone(folder):
+        with _alone(folder) as alone:
             if _header(folder) is None:
-                _build(source, tagger, folder)
+                _build(source, tagger, folder, alone)
     except OSError as error:
         folder = _elsewhere(source, tagger, name, error)
     return folder, json.loads((folder / HEADER).read_bytes())
@@ -76,10 +76,10 @@ def _is_whole(path: Path, size: int, code: int) -> bool:
     return path.stat().st_size == size and (size > _CHECKED or checksum(path) == code)
 
 
-def _build(source: Source, tagger: Tagger, folder: Path) -> None:
-    """Build beside the folder, then take its place."""
+def _build(source: Source, tagger: Tagger, folder: Path, alone: bool) -> None:
+    """Build beside the folder, then take its place; what killed builds left is removed where no other can be at work."""
     for left in folder.parent.glob(f".{folder.name}.*"):
-        if left.is_dir():
+        if alone and left.is_dir():
             shutil.rmtree(left, ignore_errors=True)
     place = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
     try:
@@ -93,15 +93,17 @@ def _build(source: Source, tagger: Tagger, folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Only one process at a time builds this folder, where the platform can lock files."""
+def _alone(folder: Path) -> Iterator[bool]:
+    """Only one process at a time builds this folder, where the platform can lock files; whether it can."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with (folder.parent / f".{folder.name}.lock").open("wb") as file:
-        with contextlib.suppress(ImportError):
+        try:
             import fcntl
-
+        except ImportError:
+            yield False
+        else:
             fcntl.flock(file, fcntl.LOCK_EX)
-        yield
+            yield True
 
 
 def _elsewhere(source: Source, tagger: Tagger, name: str, error: OSError) -> Path:
