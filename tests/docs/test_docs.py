@@ -35,8 +35,9 @@ def require(*texts: str) -> None:
     names = " ".join(texts)
     if not TORCH and any(word in names for word in TORCH_WORDS):
         pytest.skip("names parts that need torch")
-    if "scienceworld" not in installed().versions and ("scienceworld" in names or "demo" in names):
-        pytest.skip("names the plugin scienceworld")
+    for plugin in sorted({"scienceworld", "alfworld", "webshop"} - set(installed().versions)):
+        if plugin in names or "demo" in names:
+            pytest.skip(f"names the plugin {plugin}")
 
 
 @pytest.mark.parametrize("text", blocks("yaml"))
@@ -72,7 +73,7 @@ def test_every_preset_is_a_sound_experiment_or_a_part_of_one():
 
 
 def test_the_reference_is_what_the_registry_says():
-    require("core.hf scienceworld")
+    require("core.hf scienceworld alfworld webshop")
     path = ROOT / "docs" / "generate_reference.py"
     spec = importlib.util.spec_from_file_location("generate_reference", path)
     module = importlib.util.module_from_spec(spec)

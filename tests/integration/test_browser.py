@@ -73,3 +73,22 @@ def test_any_environment_can_be_played_by_its_buttons(page):
         assert "step 2 · score 0 of 100 · that action was not understood" in page.get_by_role("status").inner_text()
         page.get_by_role("button", name="Start again").click()
         assert "step 0" in page.get_by_role("status").inner_text()
+
+
+def test_a_purchase_in_the_web_shop(page):
+    pytest.importorskip("xplearn_webshop")
+    import xplearn
+
+    env = xplearn.make("environment", "webshop.text")
+    task = next(task for task in env.tasks("train") if len(env.demonstrate(task, seed=0).steps) >= 4)
+    search, *clicks = (step.action for step in env.demonstrate(task, seed=0).steps)
+    with played("webshop.text", "--task", task.id) as address:
+        page.goto(address)
+        page.get_by_role("searchbox").fill(search[len("search[") : -1])
+        page.get_by_role("button", name="Search", exact=True).click()
+        assert "Page 1 (Total results: 50)" in page.inner_text("body")
+        for click in clicks:
+            assert fits(page)
+            page.locator(f'button[name="action"][value="{click}" i]').click()
+        assert "score 100 of 100 · solved" in page.get_by_role("status").inner_text()
+        assert "Your score (min 0.0, max 1.0)" in page.inner_text("body")

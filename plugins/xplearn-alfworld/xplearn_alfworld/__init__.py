@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @hookimpl
 def xplearn_register(registry: PluginRegistry) -> None:
-    """Register the environment and its presets."""
+    """Register the environment, on both engines, and its presets."""
     registry.add(
         "environment",
         "text",
@@ -25,3 +25,4 @@ def xplearn_register(registry: PluginRegistry) -> None:
         "xplearn_alfworld.textworld:TextWorldAlfWorld",
         help="the same games on the original TextWorld engine (extra: textworld)",
     )
+    registry.add_presets("xplearn_alfworld")

@@ -21,3 +21,4 @@ def xplearn_register(registry: PluginRegistry) -> None:
     )
     registry.add("policy", "rule", "xplearn_webshop.policies:RulePolicy", help="searches the instruction and buys the first hit")
     registry.add("policy", "oracle", "xplearn_webshop.policies:OraclePolicy", help="knows the goal item and buys it with its options")
+    registry.add_presets("xplearn_webshop")
