@@ -57,6 +57,7 @@ class _Build:
                 entry = self._entry(instructions.pop(asin, ""), asin)
                 self._add(product(asin, raw, entry.get("attributes"), found), entry, human.get(asin, "[]"))
             report.line(f"{len(self._asins):,} products read")
+        del tag, instructions, human
         counts = {f"{kind} goals": goals.finish() for kind, goals in self._goals.items()}
         counts = {"products": len(self._asins), **counts}
         self._check(counts)

@@ -68,11 +68,15 @@ class IndexBuilder:
     def finish(self) -> dict[str, float]:
         """Write the index; the number of documents that hold words, for ranking."""
         self._flush()
+        self._numbers.clear()
         lengths = np.frombuffer(self._lengths, dtype=np.int32)
         documents = int(np.count_nonzero(lengths))
         inverse = inverse_norms(lengths, float(np.float32(lengths.sum(dtype=np.int64) / max(documents, 1))))
         order = self._write_terms()
-        _merge(self._folder, self._runs, order, self._frequency, inverse)
+        self._terms.clear()
+        for run in self._runs:
+            _relabel(run, order)
+        _merge(self._folder, self._runs, self._frequency[order], inverse)
         for run in self._runs:
             run.unlink()
         return {"documents": documents}
@@ -117,27 +121,36 @@ def coarse(lengths: Array) -> Array:
     return kept
 
 
-def _merge(folder: Path, paths: list[Path], order: Array, frequency: Array, inverse: Array) -> None:
-    """Write ``starts``, ``documents`` and ``weights`` from the runs, the terms in ``order``."""
-    starts = np.concatenate([[0], np.cumsum(frequency[order])]).astype(np.int64)
+def _relabel(path: Path, order: Array) -> None:
+    """Give the terms of a run their final numbers, and sort it again."""
+    place = np.empty(len(order), dtype=np.int32)
+    place[order] = np.arange(len(order), dtype=np.int32)
+    run = np.load(path, allow_pickle=False)
+    run[0] = place[run[0]]
+    np.save(path, run[:, np.argsort(run[0], kind="stable")])
+
+
+def _merge(folder: Path, runs: list[Path], frequency: Array, inverse: Array) -> None:
+    """Write ``starts``, ``documents`` and ``weights`` from the runs, one range of terms after the other."""
+    starts = np.concatenate([[0], np.cumsum(frequency)]).astype(np.int64)
     np.save(folder / "starts.npy", starts)
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.arange(len(order))
-    runs = [np.load(path, mmap_mode="r", allow_pickle=False) for path in paths]
-    size = max(int(starts[-1]), 1)
-    documents = np.lib.format.open_memmap(folder / "documents.npy", mode="w+", dtype=np.int32, shape=(size,))
-    weights = np.lib.format.open_memmap(folder / "weights.npy", mode="w+", dtype=np.float32, shape=(size,))
-    for low, high in _ranges(frequency):
-        cuts = [np.searchsorted(run[0], [low, high]) for run in runs]
-        block = np.concatenate([run[:, left:right] for run, (left, right) in zip(runs, cuts, strict=True)], axis=1)
-        block = block[:, np.argsort(block[0], kind="stable")]
-        counts = frequency[low:high]
-        within = np.arange(block.shape[1]) - np.repeat(np.cumsum(counts) - counts, counts)
-        target = np.repeat(starts[place[low:high]], counts) + within
-        documents[target] = block[1]
-        weights[target] = block[2].astype(np.float32) * inverse[block[1]]
-    documents.flush()
-    weights.flush()
+    with (folder / "documents.npy").open("wb") as documents, (folder / "weights.npy").open("wb") as weights:
+        for file, kind in ((documents, np.int32), (weights, np.float32)):
+            header = {"descr": np.lib.format.dtype_to_descr(np.dtype(kind)), "fortran_order": False, "shape": (int(starts[-1]),)}
+            np.lib.format.write_array_header_1_0(file, header)
+        for low, high in _ranges(frequency):
+            _, found, counts = _block(runs, low, high)
+            documents.write(found.tobytes())
+            weights.write((counts.astype(np.float32) * inverse[found]).tobytes())
+
+
+def _block(paths: list[Path], low: int, high: int) -> Array:
+    """The postings of a range of terms from all runs, by term, then document: int32 [3, postings]."""
+    runs = [np.load(path, mmap_mode="r", allow_pickle=False) for path in paths]  # mapped anew each time: what was read is let go
+    cuts = [np.searchsorted(run[0], [low, high]) for run in runs]
+    block = np.concatenate([run[:, left:right] for run, (left, right) in zip(runs, cuts, strict=True)], axis=1)
+    ordered: Array = block[:, np.argsort(block[0], kind="stable")]
+    return ordered
 
 
 def _ranges(frequency: Array) -> Iterator[tuple[int, int]]:
