@@ -44,9 +44,9 @@ class GeneratedHouses(Games):
         return houses.generate(self.seed, split, index)[0]
 
     def _entry(self, split: str, index: int) -> Entry:
-        problem, sentence = houses.generate(self.seed, split, index)
+        about = houses.brief(self.seed, split, index)
         meta = {"seed": self.seed, "split": split, "index": index}
-        return Entry(id=f"{split}/house/{self.seed}-{index}", type=problem.goal.type, goal=sentence, meta=meta)
+        return Entry(id=f"{split}/house/{self.seed}-{index}", type=about.goal.type, goal=about.sentence, meta=meta)
 
     def _place(self, id: str) -> tuple[str, int] | None:
         """Split and number of a house that exists here."""
