@@ -84,7 +84,7 @@ def _listed(label: str, entries: Iterable[tuple[str, str]]) -> Callable[[Titles]
             raise DataError(
                 label, f"the file of nouns lacks {missing[0]} among others; it has {len(texts):,} products; use that of the same data"
             )
-        return [tuple(str(noun).lower() for noun in json.loads(texts[asin])) for asin, _ in titles]
+        return [tuple(str(noun).lower() for noun in json.loads(texts.pop(asin))) for asin, _ in titles]
 
     return look
 
