@@ -64,7 +64,7 @@ def test_a_packed_rows_id_is_its_tasks_id(env):
 def test_other_names_of_splits_are_understood_where_no_split_has_them(env):
     assert env.splits() == ("train", "valid_seen")
     assert env.tasks("seen") == env.tasks("dev") == env.tasks("valid_seen")
-    for split in ("unseen", "test", "valid_unseen", "valid_train", "x"):
+    for split in ("unseen", "test", "valid_unseen", "valid_train", "x", None, 3):
         with pytest.raises(ConfigError, match=f"split: no split is called '{split}'.*known: train, valid_seen"):
             env.tasks(split)
 
@@ -182,6 +182,13 @@ def test_a_game_that_cannot_be_won_is_refused_at_reset(tmp_path, rows, packing, 
         env.reset(env.tasks("train")[0], seed=0)
     with pytest.raises(ContractError, match="call reset first"):
         env.step("look")
+
+
+def test_a_problem_of_another_type_than_its_row_says_is_refused(tmp_path, rows, packing, little):
+    row = rows("train/a/1", problem=little("look_at_obj_in_light"))
+    env = AlfWorld(data=str(packing(tmp_path / "x.jsonl", [row])))
+    with pytest.raises(DataError, match=r"train/a/1: is listed as pick_and_place_simple, but its problem is look_at_obj_in_light"):
+        env.reset(env.tasks("train")[0], seed=0)
 
 
 @pytest.mark.parametrize("id", ["train/nope/1", "", "train/house/0-99", "\ud800"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import lzma
+import os
 import shutil
 import time
 import tracemalloc
@@ -41,8 +42,17 @@ def test_equal_content_has_an_equal_digest_wherever_it_lies(tmp_path, rows, pack
     first = packing(tmp_path / "a.jsonl", [rows("train/a/1")])
     second = packing(tmp_path / "deep" / "b.jsonl", [rows("train/a/1")])
     third = packing(tmp_path / "c.jsonl", [rows("train/a/2")])
-    assert games(first).digest == games(second).digest == games(tmp_path / "deep").digest
+    packed = packing(tmp_path / "d.jsonl.xz", [rows("train/a/1")])
+    assert games(first).digest == games(second).digest == games(tmp_path / "deep").digest == games(packed).digest
     assert len({games(first).digest, games(third).digest, games(tmp_path).digest}) == 3
+
+
+def test_the_digest_is_of_the_games_that_were_read(tmp_path, rows, packing):
+    path = packing(tmp_path / "a.jsonl", [rows("train/a/1")])
+    found, before = games(path), games(path).digest
+    found.splits()
+    packing(path, [rows("train/a/2")])
+    assert found.digest == before != games(path).digest
 
 
 def test_official_splits_come_first_and_in_their_order(tmp_path, rows, packing):
@@ -128,6 +138,26 @@ def test_paths_that_lead_nowhere_say_what_could_be_given(tmp_path):
         games(tmp_path).splits()
 
 
+@pytest.mark.parametrize("path", ["~no-such-user-here/games.jsonl", "x" * 5000, "a\0b", "\udcff"])
+def test_an_impossible_path_is_one_line(path):
+    with pytest.raises(DataError, match=r"(cannot be opened|does not exist).*; give a packed file") as caught:
+        games(path)
+    assert str(caught.value).startswith(path)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
+def test_what_is_called_like_a_packed_file_and_is_none_is_not_waited_for(tmp_path, rows, packing):
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    (tmp_path / "folder.jsonl").mkdir()
+    packing(tmp_path / "real.jsonl", [rows("train/a/1")])
+    assert games(tmp_path).splits() == ("train",)
+    with pytest.raises(DataError, match="is no packed file"):
+        games(tmp_path / "pipe.jsonl")
+    (tmp_path / "gone.jsonl").symlink_to("nowhere")
+    with pytest.raises(DataError, match=r"gone\.jsonl: cannot be read \(No such file or directory\)"):
+        games(tmp_path).splits()
+
+
 def test_a_folder_of_packed_files_leaves_other_files_out_and_counts_them(tmp_path, rows, packing):
     packing(tmp_path / "train.jsonl.xz", [rows("train/a/1")])
     packing(tmp_path / "seen.jsonl", [rows("valid_seen/a/1")])
@@ -184,6 +214,17 @@ def test_an_official_folder_is_read_at_any_depth(tmp_path, lay, depth):
     assert games(tmp_path / depth, human=True).entries("valid_seen")[0].human == ("Shelve the mug.", "Mug to shelf.")
 
 
+def test_linked_folders_are_read_and_circles_left(tmp_path, lay):
+    lay("valid_seen")
+    lay("train", root="elsewhere")
+    root = tmp_path / "json_2.1.1"
+    (root / "train").symlink_to(tmp_path / "elsewhere" / "train")
+    (root / "again").symlink_to(root / "valid_seen")
+    (root / "valid_seen" / "circle").symlink_to(root)
+    assert games(root).splits() == ("train", "valid_seen")
+    assert [entry.id for entry in games(root).entries("valid_seen")] == [f"valid_seen/{TRIAL}"]
+
+
 def test_what_upstream_leaves_out_is_left_out_and_counted(tmp_path, lay):
     lay("train")
     lay("train", "pick_and_place_simple-Mug-None-Shelf-1/trial_T2", solvable=False)
@@ -212,8 +253,15 @@ def test_an_official_folder_with_nothing_to_play_says_why_and_how_to_get_games(t
         ("game.tw-pddl", "{", "is not JSON, or cut off"),
         ("game.tw-pddl", "[]", "is not a JSON object"),
         ("game.tw-pddl", "{}", "has no pddl_problem and no grammar"),
-        ("game.tw-pddl", '{"pddl_problem": "", "grammar": "", "solvable": true}', "its grammar states no goal"),
-        ("game.tw-pddl", '{"pddl_problem": "", "grammar": "\\"Your task is to: x", "solvable": true}', "its goal sentence cannot be read"),
+        ("game.tw-pddl", '{"pddl_problem": "()", "grammar": "x", "solvable": true}', "its grammar states no goal"),
+        (
+            "game.tw-pddl",
+            '{"pddl_problem": "()", "grammar": "\\"Your task is to: x", "solvable": true}',
+            "its goal sentence cannot be read",
+        ),
+        ("game.tw-pddl", '{"pddl_problem": "\\ud800", "grammar": "x", "solvable": true}', "has no pddl_problem"),
+        ("game.tw-pddl", '{"pddl_problem": "()", "grammar": "\\"Your task is to: \\\\ud800.\\"", "solvable": 1}', "states no goal"),
+        ("traj_data.json", '{"turk_annotations": {"anns": [{"task_desc": null}]}}', "are not all sentences"),
         ("traj_data.json", "{}", r"has no turk_annotations\.anns\[\]\.task_desc"),
         ("traj_data.json", "{", "is not JSON, or cut off"),
     ],

@@ -134,7 +134,7 @@ class AlfWorld(Environment):
         entries = self._entries(split) or self._entries(ALIASES.get(split, split))
         if not entries:
             known = self.splits()
-            near = nearest(split, known)
+            near = nearest(f"{split}", known)
             hint = f"; did you mean '{near}'?" if near else ""
             raise ConfigError("split", f"no split is called '{split}'{hint} (known: {', '.join(known)})")
         return [self._task(entry) for entry in entries]
@@ -145,7 +145,10 @@ class AlfWorld(Environment):
         if entry is None:
             known = f"'{self.data}'" if self.data else f"the generated houses of seed {self.seed}"
             raise DataError(task.id, f"is no task of {self.NAME} with {known}; tasks() lists those there are")
-        engine = self.engine(self._games().problem(entry.id), self._sentence(entry))
+        problem = self._games().problem(entry.id)
+        if problem.goal.type != entry.type:
+            raise DataError(task.id, f"is listed as {entry.type}, but its problem is {problem.goal.type}: they belong to different games")
+        engine = self.engine(problem, self._sentence(entry))
         oracle.plan(engine)
         self._episode = _Episode(task=task.id, engine=engine, limit=self.max_steps if self._capped else None)
         return self._observed(engine.intro())

@@ -77,3 +77,14 @@ class Games(ABC):
 def ordered(splits: Iterable[str]) -> tuple[str, ...]:
     """Official names first, in the official order."""
     return tuple(sorted(splits, key=lambda name: (SPLITS.index(name), "") if name in SPLITS else (len(SPLITS), name)))
+
+
+def plain(value: object) -> bool:
+    """Whether a value is text that is not blank and can be written to a file."""
+    if not isinstance(value, str) or not value.strip():
+        return False
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

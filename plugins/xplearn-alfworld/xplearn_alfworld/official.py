@@ -12,7 +12,7 @@ from typing import Any
 
 from xplearn import DataError
 from xplearn_alfworld import pddl
-from xplearn_alfworld.games import TYPES, Entry, Games, ordered
+from xplearn_alfworld.games import TYPES, Entry, Games, ordered, plain
 from xplearn_alfworld.problem import Problem
 
 GAME, TRAJECTORY = "game.tw-pddl", "traj_data.json"
@@ -96,8 +96,19 @@ class OfficialFolder(Games):
 
 
 def _walk(folder: Path) -> Iterator[Path]:
-    for name, folders, files in os.walk(folder.absolute()):
-        folders.sort()
+    """The folders that hold a game, by name. Links are followed, after their neighbours, to where the walk has not been."""
+
+    def refuse(error: OSError) -> None:
+        raise DataError(error.filename, f"cannot be read ({error.strerror}); {GET}") from error
+
+    been: set[str] = set()
+    for name, folders, files in os.walk(folder.absolute(), followlinks=True, onerror=refuse):
+        place = os.path.realpath(name)
+        if place in been:
+            folders.clear()
+            continue
+        been.add(place)
+        folders.sort(key=lambda inner: (os.path.islink(os.path.join(name, inner)), inner))
         if GAME in files or TRAJECTORY in files:
             yield Path(name)
 
@@ -123,21 +134,24 @@ def _goal(grammar: str, path: Path) -> str:
     except ValueError as error:
         raise DataError(path, f"its goal sentence cannot be read ({error}); {GET}") from error
     goal = sentence.removeprefix(_SENTENCE[1:]).removesuffix(".").strip()
-    if goal in ("", "UNKNOWN GOAL"):
+    if goal == "UNKNOWN GOAL" or not plain(goal):
         raise DataError(path, f"its grammar states no goal; {GET}")
     return goal
 
 
 def _sentences(path: Path) -> tuple[str, ...]:
     try:
-        return tuple(str(annotation["task_desc"]) for annotation in _json(path)["turk_annotations"]["anns"])
+        sentences = tuple(annotation["task_desc"] for annotation in _json(path)["turk_annotations"]["anns"])
     except (KeyError, TypeError) as error:
         raise DataError(path, f"has no turk_annotations.anns[].task_desc; {GET}") from error
+    if not all(map(plain, sentences)):
+        raise DataError(path, f"its turk_annotations.anns[].task_desc are not all sentences; {GET}")
+    return sentences
 
 
 def _game(trial: Path) -> Mapping[str, Any]:
     game = _json(trial / GAME)
-    missing = [key for key in ("pddl_problem", "grammar") if not isinstance(game.get(key), str)]
+    missing = [key for key in ("pddl_problem", "grammar") if not plain(game.get(key))]
     if missing:
         raise DataError(trial / GAME, f"has no {' and no '.join(missing)}; {GET}")
     return game

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import gzip
 import hashlib
 import json
@@ -15,7 +14,7 @@ from typing import Any
 
 from xplearn import DataError
 from xplearn_alfworld import pddl
-from xplearn_alfworld.games import TYPES, Entry, Games, ordered
+from xplearn_alfworld.games import TYPES, Entry, Games, ordered, plain
 from xplearn_alfworld.problem import Problem
 
 SUFFIXES = (".jsonl.xz", ".jsonl.gz", ".jsonl")
@@ -36,13 +35,12 @@ class PackedFile(Games):
     def __init__(self, path: Path) -> None:
         self.path = path
         self._games: dict[str, tuple[Entry, bytes]] = {}
+        self._digest = ""
 
-    @functools.cached_property
+    @property
     def digest(self) -> str:
-        try:
-            return hashlib.sha256(self.path.read_bytes()).hexdigest()[:12]
-        except OSError as error:
-            raise DataError(self.path, f"cannot be read ({error.strerror}); check the path") from error
+        self._read()
+        return self._digest
 
     def splits(self) -> tuple[str, ...]:
         return ordered({entry.split for entry in self.all()})
@@ -65,6 +63,7 @@ class PackedFile(Games):
     def _read(self) -> Mapping[str, tuple[Entry, bytes]]:
         if not self._games:
             games: dict[str, tuple[Entry, bytes]] = {}
+            content = hashlib.sha256()
             lines: dict[str, int] = {}
             for number, line in numbered(self.path):
                 row = parsed(self.path, number, line)
@@ -72,9 +71,10 @@ class PackedFile(Games):
                 if lines.setdefault(entry.id, number) != number:
                     raise DataError(self.path, f"line {number} repeats the id of line {lines[entry.id]}: {entry.id}; remove one")
                 games[entry.id] = entry, zlib.compress(row["problem"].encode(), 1)
+                content.update("\0".join((entry.id, entry.type, entry.goal, *entry.human, row["problem"], "")).encode())
             if not games:
                 raise DataError(self.path, f"holds no games; {REPLACE}")
-            self._games = games
+            self._games, self._digest = games, content.hexdigest()[:12]
         return self._games
 
 
@@ -138,8 +138,12 @@ class PackedFolder(Games):
 
 
 def packed(folder: Path) -> list[Path]:
-    """The packed files of a folder, by name."""
-    return sorted(path for path in folder.iterdir() if path.name.endswith(SUFFIXES) and not path.name.startswith("."))
+    """The packed files of a folder, by name: whatever is called so, but for folders, pipes and hidden files."""
+    try:
+        named = [path for path in folder.iterdir() if path.name.endswith(SUFFIXES) and not path.name.startswith(".")]
+    except OSError as error:
+        raise DataError(folder, f"cannot be read ({error.strerror})") from error
+    return sorted(path for path in named if path.is_file() or not path.exists())
 
 
 def numbered(path: Path) -> Iterator[tuple[int, bytes]]:
@@ -151,9 +155,9 @@ def numbered(path: Path) -> Iterator[tuple[int, bytes]]:
                 number += 1
                 if line.strip():
                     yield number, line
-    except FileNotFoundError as error:
-        raise DataError(path, "does not exist; check the path") from error
     except _DAMAGE as error:
+        if isinstance(error, OSError) and error.strerror:
+            raise DataError(path, f"cannot be read ({error.strerror}); check the path") from error
         raise DataError(path, f"is cut off or damaged after {number} whole lines ({error}); {REPLACE}") from error
 
 
@@ -181,7 +185,7 @@ def _holds_games(path: Path) -> bool:
 
 def _entry(path: Path, number: int, row: Mapping[str, Any]) -> Entry:
     where = f"line {number}"
-    wrong = [key for key in _KEYS if not _plain(row.get(key))]
+    wrong = [key for key in _KEYS if not plain(row.get(key))]
     if wrong:
         raise DataError(path, f"{where} is not a game: {' and '.join(wrong)} should be text (keys: {', '.join(row)[:200]}); {REPLACE}")
     split, slash, rest = row["id"].partition("/")
@@ -190,17 +194,6 @@ def _entry(path: Path, number: int, row: Mapping[str, Any]) -> Entry:
     if row["type"] not in TYPES:
         raise DataError(path, f"{where} has the type '{row['type'][:100]}', which is none of {', '.join(TYPES)}")
     human, scene = row.get("human") or [], row.get("scene") or ""
-    if not (isinstance(human, list) and all(map(_plain, human)) and (scene == "" or _plain(scene))):
+    if not (isinstance(human, list) and all(map(plain, human)) and (scene == "" or plain(scene))):
         raise DataError(path, f"{where}: human should be a list of sentences and scene a name; {REPLACE}")
     return Entry(id=row["id"], type=row["type"], goal=row["goal"], human=tuple(human), meta={"scene": scene} if scene else {})
-
-
-def _plain(value: object) -> bool:
-    """Whether a value is text that is not blank and can be written to a file."""
-    if not isinstance(value, str) or not value.strip():
-        return False
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -19,11 +20,14 @@ def source(data: str, *, human: bool, seed: int, counts: Mapping[str, int]) -> G
     """
     if not data:
         return GeneratedHouses(seed=seed, counts=counts)
-    path = Path(data).expanduser()
-    if path.is_dir():
+    try:
+        path = Path(data).expanduser()
+        mode = path.stat().st_mode
+    except (OSError, RuntimeError, ValueError) as error:  # no such file, no such user's home, no possible path
+        reason = "does not exist" if isinstance(error, FileNotFoundError) else f"cannot be opened ({error})"
+        raise DataError(data, f"{reason}; give a packed file ({', '.join(SUFFIXES)}), a folder of games, or nothing. {GET}") from None
+    if stat.S_ISDIR(mode):
         return PackedFolder(path) if packed(path) else OfficialFolder(path, human=human)
-    if not path.exists():
-        raise DataError(path, f"does not exist; give a packed file ({', '.join(SUFFIXES)}), a folder of games, or nothing. {GET}")
-    if not path.name.endswith(SUFFIXES):
+    if not (path.name.endswith(SUFFIXES) and stat.S_ISREG(mode)):
         raise DataError(path, f"is no packed file: its name should end in {', '.join(SUFFIXES)}")
     return PackedFile(path)
