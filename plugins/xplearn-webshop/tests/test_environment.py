@@ -6,6 +6,7 @@ import json
 import pytest
 from xplearn_webshop import html
 from xplearn_webshop.environment import WebShop
+from xplearn_webshop.goals import _official_range
 
 from xplearn import ConfigError, ContractError, DataError
 
@@ -48,6 +49,22 @@ def test_every_goal_is_a_task_of_one_split_in_the_canonical_order(goals):
         assert [task for task in everything if task.split == split] == env.tasks(split)
     assert sum(len(env.tasks(split)) for split in env.splits()) == len(everything)
     assert all(task.id == f"{goals}/{task.meta['goal_index']}" and task.kind for task in everything)
+
+
+def test_very_many_tasks_are_made_when_they_are_looked_at(monkeypatch):
+    env = WebShop()
+    everything = env.tasks("all")
+    monkeypatch.setattr("xplearn_webshop.environment.MANY", 100)
+    lazy = env.tasks("all")
+    assert not isinstance(lazy, list)
+    assert (len(lazy), lazy[-1], list(lazy[3:7])) == (len(everything), everything[-1], everything[3:7])
+    assert list(lazy) == everything
+
+
+def test_the_official_splits_are_ranges_of_indices():
+    found = {split: _official_range(split, 12_087) for split in ("train", "dev", "test", "all?")}
+    assert found == {"test": range(500), "dev": range(500, 1500), "train": range(1500, 12_087), "all?": range(0)}
+    assert [len(_official_range(split, 700)) for split in ("train", "dev", "test")] == [0, 200, 500]
 
 
 @pytest.mark.parametrize("split", ["valid", "", "dev "])

@@ -1,4 +1,7 @@
-"""Colour words, and the original's habit of taking an option value for the colour it mentions."""
+"""Colour words, and the original's habit of taking an option value for the colour it mentions.
+
+The words are those that WebShop (MIT) counts as colours: another list would give other rewards.
+"""
 
 from __future__ import annotations
 

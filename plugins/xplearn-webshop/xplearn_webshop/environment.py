@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import bisect
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from operator import attrgetter
-from typing import Any, Literal, get_args
+from typing import Any, Literal, get_args, overload
 
 from xplearn import ConfigError, ContractError, DataError, Environment, Message, Observation, Outcome, Task, Trajectory
 from xplearn_webshop import html, script, text
 from xplearn_webshop import reward as rewards
 from xplearn_webshop.actions import GRAMMAR, Request, read, written
 from xplearn_webshop.catalogue import Catalogue, open_catalogue
-from xplearn_webshop.goals import Kind
+from xplearn_webshop.goals import Goals, Kind
 from xplearn_webshop.pages import SEARCH, Page
 from xplearn_webshop.records import Goal
 from xplearn_webshop.session import Session
@@ -25,6 +23,9 @@ ENGINE = 1
 """Grows when the same actions may lead to another page or reward than before."""
 
 SPLITS = ("train", "dev", "test")
+
+MANY = 100_000
+"""Tasks of a split beyond which they are made only when looked at: all published products have millions of synthetic goals."""
 
 View = Literal["text", "text_rich", "html"]
 
@@ -109,9 +110,8 @@ class WebShop(Environment):
             counts = self._counts()
             known = ", ".join(f"{name} ({counts[name]})" for name in self.splits())
             raise ConfigError("split", f"'{split}' has no {self.goals} goals; there are {known}, all ({counts.total()})")
-        wanted = [goal for goal in self._goals if split in ("all", goal.split)]
-        kinds = {asin: self._catalogue.product(asin).category for asin in {goal.asin for goal in wanted}}
-        return [self._task(goal, kinds[goal.asin]) for goal in wanted]
+        tasks = _Tasks(self, self._goals.members(split))
+        return tasks if len(tasks) > MANY else list(tasks)
 
     def ceiling(self, task: Task) -> float:
         """What buying the goal's own product with its options is worth, in [0, 1]: below 1 for some goals of the original reward."""
@@ -183,21 +183,23 @@ class WebShop(Environment):
         return self._opened
 
     @property
-    def _goals(self) -> Sequence[Goal]:
+    def _goals(self) -> Goals:
         return self._catalogue.goals(self.goals)
 
     def _counts(self) -> Counter[str]:
         if self._counted is None:
-            self._counted = Counter(goal.split for goal in self._goals)
+            self._counted = Counter({name: len(self._goals.members(name)) for name in SPLITS})
         return self._counted
 
-    def _task(self, goal: Goal, kind: str) -> Task:
+    def task(self, index: int) -> Task:
+        """The task of the goal with this index. Raises ``IndexError`` where there is none."""
+        goal = self._goals[index]
         return Task(
             id=f"{self.goals}/{goal.index}",
             env=NAME,
             split=goal.split,
             goal=goal.instruction.strip(),
-            kind=kind,
+            kind=self._catalogue.product(goal.asin).category,
             meta={"goal_index": goal.index},
         )
 
@@ -206,11 +208,9 @@ class WebShop(Environment):
         if task.env != NAME or kind != self.goals or not (number.isascii() and number.isdigit() and len(number) < _LONGEST_NUMBER):
             raise DataError(task.id, f"is not a task of these fields; ids look like {self.goals}/0")
         goals = self._goals
-        place = bisect.bisect_left(goals, int(number), key=attrgetter("index"))
-        if place == len(goals) or f"{goals[place].index}" != number:
-            last = goals[-1].index if goals else -1
-            raise DataError(task.id, f"there are {len(goals)} {self.goals} goals, with indices from 0 to {last}")
-        return goals[place]
+        if int(number) >= len(goals) or f"{int(number)}" != number:
+            raise DataError(task.id, f"there are {len(goals)} {self.goals} goals, with indices from 0 to {len(goals) - 1}")
+        return goals[int(number)]
 
     def _receipt(self, bought: rewards.Score, goal: Goal) -> dict[str, Any]:
         ceiling = rewards.ceiling(self._catalogue, goal, self.reward)
@@ -234,6 +234,25 @@ class WebShop(Environment):
         if self._ended:
             raise ContractError(NAME, "the episode is over; call reset")
         return session
+
+
+class _Tasks(Sequence[Task]):
+    """The tasks of some goals, made when they are looked at."""
+
+    def __init__(self, shop: WebShop, indices: Sequence[int]) -> None:
+        self._shop, self._indices = shop, indices
+
+    def __len__(self) -> int:
+        return len(self._indices)
+
+    @overload
+    def __getitem__(self, place: int) -> Task: ...
+    @overload
+    def __getitem__(self, place: slice) -> _Tasks: ...
+    def __getitem__(self, place: int | slice) -> Task | _Tasks:
+        if isinstance(place, slice):
+            return _Tasks(self._shop, self._indices[place])
+        return self._shop.task(self._indices[place])
 
 
 def _reason(request: Request | None, page: Page) -> str:

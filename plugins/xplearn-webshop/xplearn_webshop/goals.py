@@ -143,6 +143,19 @@ class Goals(Sequence[Goal]):
             raise IndexError(f"there are {len(self)} goals")
         return self._goal(index % len(self))
 
+    def members(self, split: str) -> Sequence[int]:
+        """Indices of the goals of a split, in order; ``all`` for every goal."""
+        if split == "all":
+            return range(len(self))
+        if self._official:
+            return _official_range(split, len(self))
+        return np.flatnonzero(self._splits[np.searchsorted(self._starts, self._order, side="right") - 1] == split).tolist()
+
+    @functools.cached_property
+    def _splits(self) -> np.ndarray[Any, Any]:
+        """The split of each wish, where the official ones do not hold."""
+        return np.array([split_of(self._wishes[place][0]) for place in range(len(self._wishes))], dtype=str)
+
     def _goal(self, index: int) -> Goal:
         place, combination = self._placed(index)
         wish = self._wish(place)
@@ -204,6 +217,11 @@ def split_of(asin: str) -> str:
 
 def _official_split(index: int) -> str:
     return "test" if index < _TEST else "dev" if index < _DEV else "train"
+
+
+def _official_range(split: str, count: int) -> range:
+    bounds = {"test": (0, _TEST), "dev": (_TEST, _DEV), "train": (_DEV, count)}
+    return range(*(min(bound, count) for bound in bounds.get(split, (0, 0))))
 
 
 def _combination(product: Product, number: int) -> tuple[dict[str, str], str]:
