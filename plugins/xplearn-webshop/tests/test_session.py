@@ -26,7 +26,7 @@ def product(number, **fields):
 
 PRODUCTS = [
     product(0, options={"color": ("red", "blue"), "size": ("big", "it's big")}),
-    product(1, options={"color": ("red",), "trim": ("red", "description")}),
+    product(1, options={"color": ("red",), "trim": ("red", "description", "next >")}),
     *(product(number) for number in range(2, 25)),
 ]
 MUG = "click[b000000000]"
@@ -175,6 +175,11 @@ def test_of_equal_values_of_two_options_the_later_is_meant(session):
 
 def test_a_value_named_like_a_details_button_opens_the_details(session):
     assert visit(session, "search[mug]", "click[b000000001]", "click[description]").kind == "details"
+
+
+def test_a_value_named_like_a_button_of_another_page_is_chosen(session):
+    page = visit(session, "search[mug]", "click[b000000001]", "click[next >]")
+    assert place(page) == '/item_page/7/B000000001/mug/1/{"trim": "next >"}'
 
 
 def test_quoted_words_mark_values_as_chosen_as_in_the_original(session):

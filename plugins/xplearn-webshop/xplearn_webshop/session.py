@@ -57,7 +57,7 @@ class Session:
             self._buy()
         elif label == BACK.lower():
             self._start()
-        elif label == NEXT.lower():
+        elif label == NEXT.lower() and place == "search_results":
             self._results(self._number + 1)
         elif label == PREVIOUS.lower() and place == "search_results":
             self._results(self._number - 1)
