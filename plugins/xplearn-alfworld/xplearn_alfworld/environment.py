@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 
 from xplearn import ConfigError, ContractError, DataError, Environment, Message, Observation, Outcome, Task, Trajectory
 from xplearn.errors import nearest
-from xplearn_alfworld import oracle, reasons
+from xplearn_alfworld import explorer, oracle, reasons
 from xplearn_alfworld.engine import RULES, Engine
 from xplearn_alfworld.forgiving import understood
 from xplearn_alfworld.games import ALIASES, TYPES, Entry, Games
@@ -75,6 +75,8 @@ class AlfWorld(Environment):
     """Take commands to the letter and answer as the original does. Otherwise near misses are understood and failures explained."""
     goals: Literal["templated", "human"] = "templated"
     """Which sentence states the goal; ``human``: the first one that people wrote for the game."""
+    demonstrations: Literal["oracle", "explorer"] = "oracle"
+    """Who shows how it is done: one who sees everything, or one who must search and so can be learned from."""
     kinds: list[str] = field(default_factory=list)
     """Only these types of task, e.g. ``[pick_and_place_simple]``; empty for all six."""
     max_steps: int = 50
@@ -92,8 +94,9 @@ class AlfWorld(Environment):
                 near = nearest(kind, TYPES)
                 hint = f"; did you mean '{near}'?" if near else ""
                 raise ConfigError("kinds", f"no type of task is called '{kind}'{hint} (known: {', '.join(TYPES)})")
-        if self.goals not in ("templated", "human"):
-            raise ConfigError("goals", f"is '{self.goals}', want templated or human")
+        for name, known in (("goals", ("templated", "human")), ("demonstrations", ("oracle", "explorer"))):
+            if getattr(self, name) not in known:
+                raise ConfigError(name, f"is '{getattr(self, name)}', want {' or '.join(known)}")
         if self.goals == "human" and not self.data:
             raise ConfigError("goals", "generated houses have no sentences written by people; set data, or goals to templated")
         for name, least in (("max_steps", 1), ("games", 1), ("valid_games", 0), ("seed", 0)):
@@ -183,12 +186,14 @@ class AlfWorld(Environment):
         return ({"role": "system", "content": self.instructions}, {"role": "user", "content": observation.text})
 
     def demonstrate(self, task: Task, *, seed: int) -> Trajectory:
-        """The scripted expert's way from the start, 3 to 10 actions in the released games; it ignores the step limit."""
+        """A scripted expert's way from the start; it ignores the step limit. The oracle needs 3 to 10 actions in the released games."""
         began = time.perf_counter()
         self._capped = False
         try:
             self.reset(task, seed=seed)
-            trajectory = self.replay(task, self.plan() or ("look",), seed=seed)
+            engine = self._running().engine
+            actions = oracle.plan(engine) if self.demonstrations == "oracle" else explorer.explore(engine)
+            trajectory = self.replay(task, actions or ("look",), seed=seed)
         finally:
             self._capped = True
         return replace(trajectory, seconds=time.perf_counter() - began)

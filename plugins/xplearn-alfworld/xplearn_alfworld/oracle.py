@@ -17,19 +17,10 @@ def plan(engine: Engine) -> tuple[str, ...]:
     A script, not a search: empty the hands, fetch, clean, heat or cool, and place, whatever of it is still to be done.
     Raises ``DataError`` when no such way exists.
     """
-    script = _Script(engine.copy())
-    light = engine.world.problem.goal.type == "look_at_obj_in_light"
-    for _ in range(1 if light else goal.needed(engine.world)):
-        if light:
-            script.look()
-        else:
-            script.place_one()
-    if not script.engine.won:
-        raise script.dead_end("the way that should lead there does not")
-    return tuple(script.commands)
+    return Script(engine.copy()).solve()
 
 
-class _Script:
+class Script:
     """A plan in the making, tried out on a copy of the game. Once the game is won, nothing is added any more."""
 
     def __init__(self, engine: Engine) -> None:
@@ -38,10 +29,21 @@ class _Script:
         self.state = engine.state
         self.commands: list[str] = []
 
+    def solve(self) -> tuple[str, ...]:
+        """All commands from here to the goal."""
+        light = self._asked.type == "look_at_obj_in_light"
+        for _ in range(1 if light else goal.needed(self.world)):
+            if light:
+                self.look()
+            else:
+                self.place_one()
+        if not self.engine.won:
+            raise self.dead_end("the way that should lead there does not")
+        return tuple(self.commands)
+
     def look(self) -> None:
         """Hold what is asked for where a lamp has been switched on."""
-        wanted = [thing for thing in self.world.wanted if self._obtainable(thing)]
-        lamps = [(thing, place) for thing in self.world.lamps for place in self._holders(thing)]
+        wanted, lamps = self._within_sight(), self._lamps()
         if not wanted or not lamps:
             raise self.dead_end(f"it needs a {self._asked.thing} that can be taken and a {self._asked.target} that can be used")
         self._take(min(wanted, key=self._effort))
@@ -70,7 +72,7 @@ class _Script:
     def _pairs(self) -> Iterator[tuple[tuple[int, bool, bool, int, int], int, int]]:
         """Things and the receptacles to put them in, the most promising sorting first."""
         process = self._required()
-        wanted = [thing for thing in self.world.wanted if self._obtainable(thing)]
+        wanted = self._within_sight()
         ready = [thing for thing in self.world.wanted if goal.ready(self.world, self.state, thing)]
         for target in self.world.targets:
             there = [thing for thing in ready if thing in self.state.contents[target]]
@@ -79,6 +81,14 @@ class _Script:
                 if thing in there or target not in self.world.fits[thing] or not (done or self._processable(thing, process)):
                     continue
                 yield (-len(there), thing != self.state.holding, not done, self._effort(thing), self._distance(target)), thing, target
+
+    def _within_sight(self) -> list[int]:
+        """Things of the kind asked for that one can get hold of."""
+        return [thing for thing in self.world.wanted if self._obtainable(thing)]
+
+    def _lamps(self) -> list[tuple[int, int]]:
+        """Lamps of the kind asked for, each with the receptacle it stands on."""
+        return [(thing, place) for thing in self.world.lamps for place in self._holders(thing)]
 
     def _lacking(self) -> str:
         process = self._required()
