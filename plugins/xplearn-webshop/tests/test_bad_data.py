@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -38,12 +39,18 @@ GOOD = json.dumps([{"asin": f"B{number}", "name": "x"} for number in range(5)]).
         ("items_ins_v2.json", b'{"B000000001" {}}', "has no ':'"),
         ("items_human_ins.json", b'{"B000000001": {}}', "the instructions of B000000001 are no list"),
         ("items_human_ins.json", b'{"B000000001": [1]}', "the instructions of B000000001 are no list"),
+        ("items_human_ins.json", b"{}", "the instructions make no human goals; WebShop's setup.sh"),
+        ("items_human_ins.json", b'{"B00000000X": [{"instruction_attributes": ["a"]}]}', "the instructions make no human goals"),
+        *(
+            ("name_nouns.json", f'{{"B000000001": {wrong}}}'.encode(), "lacks|are no list of words")
+            for wrong in ("null", "3", '"cup"', "[1]", "{}")
+        ),
         ("name_nouns.json", b"{}", "the file of nouns lacks B000000001 among others; it has 0 products"),
     ],
 )
 def test_damaged_files_are_refused_with_their_reason(shop, name, content, reason):
     with pytest.raises(DataError, match=reason) as caught:
-        open_catalogue(shop(**{name: content}))
+        open_catalogue(shop(**{name: content})).goals("human")
     assert len(str(caught.value).splitlines()) == 1
 
 
@@ -83,6 +90,43 @@ def test_a_partial_copy_of_the_published_set_is_refused_with_counts(data_folder,
         open_catalogue(str(tmp_path))
 
 
+@pytest.mark.parametrize("path", ["~no-such-user-here/shop", "x" * 5000])
+def test_impossible_paths_are_one_line(shop, path):
+    for fields in ({"data": path}, {"data": shop(), "nouns": path}, {"data": shop(), "prices": path}):
+        with pytest.raises(DataError, match="cannot be opened") as caught:
+            open_catalogue(**fields)
+        assert str(caught.value).startswith(f"{path}: ")
+
+
+@pytest.mark.parametrize("target", ["nowhere", "items_shuffle.json"])
+def test_links_to_nothing_and_in_circles_are_one_line(shop, target):
+    folder = Path(shop(**{"items_shuffle.json": None}))
+    (folder / "items_shuffle.json").symlink_to(target)
+    with pytest.raises(DataError, match=r"items_shuffle\.json: cannot be opened"):
+        open_catalogue(str(folder))
+
+
+def test_more_combinations_than_memory_are_refused(shop, make_item):
+    many = {f"option {number}": [{"value": f"{value}"} for value in range(50)] for number in range(30)}
+    with pytest.raises(DataError, match=r"^B000000001: its options combine in [\d,]+ ways, and more than 100,000,000 synthetic goals"):
+        open_catalogue(shop(**{"items_shuffle.json": [make_item("B000000001", customization_options=many)]}))
+
+
+def test_lone_surrogates_in_any_text_are_replaced(shop, make_item):
+    fields = {"full_description": "\ud800", "customization_options": {"\ud800": [{"value": "\ud800"}]}}
+    entry = {"attributes": ["\ud800"], "instruction": "\ud800", "instruction_attributes": ["\ud800"]}
+    wish = {"instruction": "\ud800", "instruction_attributes": ["\ud800"], "instruction_options": ["\ud800"]}
+    files = {
+        "items_shuffle.json": [make_item("B000000001", "\ud800", **fields)],
+        "items_ins_v2.json": {"B000000001": entry},
+        "items_human_ins.json": {"B000000001": [wish]},
+    }
+    catalogue = open_catalogue(shop(**files))
+    for shown in (catalogue.product("B000000001"), *catalogue.goals("synthetic"), *catalogue.goals("human")):
+        assert repr(shown).count("\ufffd") > 2
+        assert "ud800" not in repr(shown)
+
+
 def test_both_sizes_in_one_folder_need_a_choice(shop):
     folder = Path(shop())
     shutil.copy(folder / "items_shuffle.json", folder / "items_shuffle_1000.json")
@@ -96,6 +140,16 @@ def test_a_cut_archive_is_refused(shop):
     (folder / "items_shuffle.json.gz").write_bytes(gzip.compress(GOOD)[:-12])
     with pytest.raises(DataError, match=r"items_shuffle\.json\.gz: cannot be read on"):
         open_catalogue(str(folder))
+
+
+@pytest.mark.parametrize("what", ["items_shuffle.json", "prices.json"])
+def test_a_damaged_archive_is_refused(shop, what):
+    folder = Path(shop(**{"items_shuffle.json": None} if what == "items_shuffle.json" else {}))
+    packed = bytearray(gzip.compress(os.urandom(10_000).hex().encode()))
+    packed[3000:3010] = b"damaged..."
+    (folder / f"{what}.gz").write_bytes(packed)
+    with pytest.raises(DataError, match=r"\.json\.gz: (cannot be read on|cannot be read as JSON|is not a list)"):
+        open_catalogue(str(folder), prices=str(folder / "prices.json.gz") if what == "prices.json" else "")
 
 
 def test_without_nouns_both_ways_out_are_told(shop, monkeypatch):

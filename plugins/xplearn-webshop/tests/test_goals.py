@@ -166,7 +166,8 @@ def test_the_form_of_a_file_of_prices_does_not_matter(shop, tmp_path, suffix):
         ({"goal_options": ["royal blue"]}, "it belongs to other data"),
         ({"attributes": ["other"]}, "it belongs to other data"),
         ({"index": 7}, "has a goal 7, but the data make 1 such goals"),
-        ({"price_upper": "much"}, "is no file of prices and goals"),
+        *(({"price_upper": wrong}, "is no file of prices and goals") for wrong in ("much", None, float("nan"), float("inf"), 10**400)),
+        *(({"index": wrong}, "is no file of prices and goals") for wrong in ("0", 0.5, None)),
         ({"goal_options": None}, "it belongs to other data"),
     ],
 )

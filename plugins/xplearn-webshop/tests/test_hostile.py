@@ -8,6 +8,8 @@ import random
 import pytest
 from xplearn_webshop.environment import WebShop
 
+from xplearn import ContractError
+
 PIECES = (
     *"[]{}()<>\"'\\/&%#+;:,.|*?$^~`=-_!@ \n\r\t\x00\x07\x0b\x1b\x1c\x7f\x85\xa0\u2028\u202e\ufeff\ufffe\ud800\udfff\U0001f6aa\u0130ß漢́",
     *("search[", "click[", "]", "search", "click", "Buy Now", "< prev", "next >", "b0", "mug", "the", "'s", "0", "9" * 30, "../", "%s"),
@@ -53,3 +55,12 @@ def test_hostile_actions_leave_no_trace_in_the_next_episode():
         env.step(action)
     again, first = env.demonstrate(task, seed=0), fresh.demonstrate(task, seed=0)
     assert again == first
+
+
+@pytest.mark.parametrize("action", [None, 3, b"click[x]", ["search[x]"]])
+def test_what_is_no_text_is_refused_and_costs_no_step(action):
+    env = WebShop(max_steps=1)
+    env.reset(env.tasks("train")[0], seed=0)
+    with pytest.raises(ContractError, match="an action is text, not"):
+        env.step(action)
+    assert env.step("search[mug]").info["valid"]

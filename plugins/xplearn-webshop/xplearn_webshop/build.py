@@ -89,7 +89,7 @@ class _Build:
         self._index.add(document(made))
         if isinstance(entry.get("instruction"), str):
             wanted = strings(entry.get("instruction_attributes"))
-            told = entry["instruction"]
+            told = text(entry["instruction"])
             self._goals["synthetic"].add(made.asin, 0, instruction=told, attributes=wanted, options=None, count=combinations(made))
         for number, wish in enumerate(self._entry(human, made.asin, list)):
             options, wanted = strings(wish.get("instruction_options")), strings(wish.get("instruction_attributes"))

@@ -47,8 +47,8 @@ def open_catalogue(data: str = "", *, prices: str = "", price_seed: int = 0, nou
     """
     source = loading.files(data) if data else loading.own()
     tagged = tagger(nouns, source)
-    priced = Path(prices).expanduser()
-    stamp = (loading.stamp(priced) if priced.is_file() else prices) if prices else ""
+    priced = loading.located(prices)
+    stamp = loading.stamp(priced) if priced.is_file() else prices
     key = (compiled.key(source, tagged), stamp, price_seed)
     with _lock:
         found = _opened.get(key)
@@ -122,10 +122,12 @@ class Catalogue:
         """All goals of a kind, in the canonical order; a goal's ``index`` is its place.
 
         Raises:
-            DataError: human goals are asked for and their file is missing.
+            DataError: there are none, or human goals are asked for and their file is missing.
         """
         if kind == "human" and not self._header["human file"]:
             raise DataError(self._header["source"], f"there is no items_human_ins.json for human goals; {loading.GET}")
+        if not self._goals[kind]:
+            raise DataError(self._header["source"], f"the instructions make no {kind} goals; {loading.GET}")
         return self._goals[kind]
 
     @property

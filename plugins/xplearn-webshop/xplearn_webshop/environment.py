@@ -124,6 +124,8 @@ class WebShop(Environment):
 
     def step(self, action: str) -> Outcome:
         session = self._running()
+        if not isinstance(action, str):
+            raise ContractError(NAME, f"an action is text, not {type(action).__name__}")
         self._steps += 1
         request = read(action)
         valid = session.take(request)

@@ -31,6 +31,8 @@ OFFICIAL = "official: goals 0-499 are test, 500-1,499 dev, the rest train"
 BY_PRODUCT = "by product: about 70 % train, 15 % dev and 15 % test, from a hash of the product's id"
 
 _SEED = 233
+_MOST = 100_000_000
+"""Goals of one kind; a product with dozens of options has more ways to be chosen than any memory holds."""
 _TEST, _DEV = 500, 1500
 _SHARES = ((0.70, "train"), (0.85, "dev"), (1.0, "test"))
 
@@ -50,6 +52,8 @@ class GoalWriter:
         """One more wish, the product's ``number``-th, for ``count`` goals; without attributes it is none."""
         if not attributes:
             return
+        if self._starts[-1] + count > _MOST:
+            raise DataError(asin, f"its options combine in {count:,} ways, and more than {_MOST:,} {self._kind} goals in all are too many")
         self._records.add([asin, number, instruction, attributes, options])
         self._starts.append(self._starts[-1] + count)
         for attribute in attributes:

@@ -54,7 +54,7 @@ def files(data: str) -> Source:
     Raises:
         DataError: the folder or a file is missing, or both sizes are there.
     """
-    place = Path(data).expanduser()
+    place = located(data)
     if not place.exists():
         raise DataError(data, f"there is no such folder; {GET}")
     products = place if place.is_file() else _needed(place, "items_shuffle")
@@ -98,10 +98,29 @@ def own() -> Source:
     )
 
 
+def located(given: str) -> Path:
+    """The path that is meant, which need not exist; ``DataError`` where it cannot."""
+    try:
+        path = Path(given).expanduser()
+        path.exists()
+    except (OSError, RuntimeError) as error:  # too long or out of bounds, or the home of nobody known
+        raise DataError(given, f"cannot be opened ({error})") from None
+    return path
+
+
 def stamp(*paths: Path) -> str:
     """Names, sizes and times of files: what a cache is looked up by, so that no large file is read for it."""
-    parts = [(str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns) for path in paths]
+    parts = [_stamped(path) for path in paths]
     return hashlib.blake2b(repr(parts).encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
+
+
+def _stamped(path: Path) -> tuple[str, int, int]:
+    try:
+        found = path.resolve(strict=True)
+        about = found.stat()
+    except (OSError, RuntimeError) as error:  # a link to nothing, or in a circle
+        raise DataError(path, f"cannot be opened ({error})") from None
+    return str(found), about.st_size, about.st_mtime_ns
 
 
 def _needed(folder: Path, name: str, size: str = "") -> Path:

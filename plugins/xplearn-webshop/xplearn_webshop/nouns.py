@@ -13,12 +13,11 @@ import json
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from xplearn import DataError
 from xplearn_webshop.analyzer import STOP_WORDS
-from xplearn_webshop.loading import Source, stamp
+from xplearn_webshop.loading import Source, located, stamp
 from xplearn_webshop.streaming import mapping
 
 WORDS = "words"
@@ -54,7 +53,7 @@ def tagger(nouns: str, source: Source) -> Tagger:
     if nouns == WORDS:
         return Tagger(signature=WORDS, open=lambda: lambda titles: [_words(title) for _, title in titles])
     if nouns:
-        path = Path(nouns).expanduser()
+        path = located(nouns)
         if not path.is_file():
             raise DataError(nouns, "there is no such file of nouns; give a name_nouns file, or nouns=words")
         return Tagger(signature=stamp(path), open=lambda: _listed(nouns, mapping(path)))
@@ -84,9 +83,15 @@ def _listed(label: str, entries: Iterable[tuple[str, str]]) -> Callable[[Titles]
             raise DataError(
                 label, f"the file of nouns lacks {missing[0]} among others; it has {len(texts):,} products; use that of the same data"
             )
-        return [tuple(str(noun).lower() for noun in json.loads(texts.pop(asin))) for asin, _ in titles]
+        return [_nouns(label, asin, json.loads(texts.pop(asin))) for asin, _ in titles]
 
     return look
+
+
+def _nouns(label: str, asin: str, entry: Any) -> tuple[str, ...]:
+    if not (isinstance(entry, list) and all(isinstance(noun, str) for noun in entry)):
+        raise DataError(label, f"the nouns of {asin} are no list of words: the file of nouns is damaged; use that of the same data")
+    return tuple(noun.lower() for noun in entry)
 
 
 def _spacy(name: str) -> Callable[[Titles], Nouns]:

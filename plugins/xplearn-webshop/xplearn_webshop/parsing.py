@@ -16,6 +16,7 @@ DUMMY_PRICE = 100.0
 """What the original charges where the data name no price."""
 MAX_ASIN = 10
 """Characters of an id; the original skips products with longer ones."""
+_SURROGATES = re.compile("[\ud800-\udfff]")
 _NOT_A_NUMBER = re.compile(r"[^\d.]")
 
 
@@ -64,7 +65,7 @@ def options_of(value: Any) -> dict[str, tuple[str, ...]]:
     """Values by option name, all lower case, in the order of the page."""
     if not isinstance(value, Mapping):
         return {}
-    listed = {name.lower(): contents for name, contents in value.items() if isinstance(contents, list)}
+    listed = {text(name).lower(): contents for name, contents in value.items() if isinstance(contents, list)}
     return {name: tuple(_option_value(content) for content in contents) for name, contents in listed.items()}
 
 
@@ -86,8 +87,9 @@ def from_record(record: Mapping[str, Any]) -> Product:
 
 
 def text(value: Any) -> str:
-    """A text as it is, nothing as an empty one, anything else as Python writes it."""
-    return value if isinstance(value, str) else "" if value is None else str(value)
+    """A text as it is but for lone surrogates, nothing as an empty one, anything else as Python writes it."""
+    said = value if isinstance(value, str) else "" if value is None else str(value)
+    return said if said.isascii() else _SURROGATES.sub("\ufffd", said)
 
 
 def strings(value: Any) -> tuple[str, ...]:

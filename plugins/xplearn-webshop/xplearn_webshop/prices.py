@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
+import operator
 import random
+import zlib
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from xplearn import DataError, derive
+from xplearn_webshop.loading import located
 
 NO_LIMIT = 1_000_000.0
 """The limit of a customer who names none."""
@@ -55,11 +58,11 @@ class Load:
         self.path = path
         read = _read(path)
         try:
-            self.prices = {str(asin).upper(): float(price) for asin, price in read["prices"].items()}
-            self.goals: Mapping[int, Mapping[str, Any]] = {int(goal["index"]): goal for goal in read.get("goals", ())}
+            self.prices = {str(asin).upper(): _amount(price) for asin, price in read["prices"].items()}
+            self.goals: Mapping[int, Mapping[str, Any]] = {operator.index(goal["index"]): goal for goal in read.get("goals", ())}
             for goal in self.goals.values():
-                float(goal["price_upper"]), goal["asin"], goal["attributes"], goal["goal_options"]
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
+                _amount(goal["price_upper"]), goal["asin"], goal["attributes"], goal["goal_options"]
+        except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
             raise DataError(path, f"is no file of prices and goals of one load ({type(error).__name__}: {error})") from None
 
     def kind(self) -> str:
@@ -70,12 +73,19 @@ class Load:
         return "" if not named else "synthetic" if named.pop() else "human"
 
 
+def _amount(value: Any) -> float:
+    amount = float(value)
+    if not math.isfinite(amount):
+        raise ValueError(f"{amount} dollars")
+    return amount
+
+
 def _read(path: str) -> Any:
-    file = Path(path).expanduser()
+    file = located(path)
     if not file.is_file():
         raise DataError(path, "there is no such file of prices; give an existing one, or leave prices= empty to draw them")
     try:
         raw = file.read_bytes()
         return json.loads(gzip.decompress(raw) if file.suffix == ".gz" else raw)
-    except (OSError, EOFError, ValueError, RecursionError) as error:
+    except (OSError, EOFError, zlib.error, ValueError, RecursionError) as error:
         raise DataError(path, f"cannot be read as JSON: damaged or cut; copy it again ({error})") from None

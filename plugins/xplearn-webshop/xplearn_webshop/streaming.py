@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import lzma
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
@@ -116,7 +117,7 @@ class _Reader:
         rest = self._text[self._at :]
         try:
             more = self._file.read(max(_CHUNK, len(rest)))
-        except (OSError, EOFError, lzma.LZMAError, UnicodeDecodeError) as error:
+        except (OSError, EOFError, lzma.LZMAError, zlib.error, UnicodeDecodeError) as error:
             raise self._damaged(f"cannot be read on ({error})") from None
         self._before += self._at
         self._text, self._at, self._ended = rest + more, 0, not more
