@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -204,6 +205,19 @@ def test_without_a_writable_cache_small_data_work_and_large_data_say_what_to_set
     assert "set XPLEARN_CACHE" in capsys.readouterr().err
     monkeypatch.setattr(compiled, "_LARGE", 10)
     with pytest.raises(DataError, match=r"cannot be written .*; set XPLEARN_CACHE"):
+        open_catalogue(shop())
+
+
+def test_without_any_folder_to_write_to_the_error_says_what_to_set(shop, tmp_path, monkeypatch):
+    blocked = tmp_path / "blocked"
+    blocked.touch()
+    monkeypatch.setattr(tempfile, "tempdir", str(blocked))
+    monkeypatch.setenv("XPLEARN_CACHE", str(blocked))
+    with pytest.raises(DataError, match=r"cannot be written .*; set XPLEARN_CACHE .*; nor can a temporary folder") as caught:
+        open_catalogue(shop())
+    assert len(str(caught.value).splitlines()) == 1
+    monkeypatch.setenv("XPLEARN_CACHE", "~no-such-user-here/cache")
+    with pytest.raises(DataError, match=r"^~no-such-user-here/cache: cannot be opened"):
         open_catalogue(shop())
 
 

@@ -21,7 +21,7 @@ from typing import Any
 from xplearn import DataError
 from xplearn.files import sync
 from xplearn_webshop.build import FORMAT, HEADER, build, checksum
-from xplearn_webshop.loading import Source
+from xplearn_webshop.loading import Source, located
 from xplearn_webshop.nouns import Tagger
 
 _CHECKED = 32 << 20
@@ -34,7 +34,7 @@ _temporary: dict[str, Path] = {}
 def cache_folder() -> Path:
     """The folder of compiled data."""
     chosen = os.environ.get("XPLEARN_CACHE")
-    return (Path(chosen).expanduser() if chosen else _platform_cache() / "xplearn") / "webshop"
+    return (located(chosen) if chosen else _platform_cache() / "xplearn") / "webshop"
 
 
 def key(source: Source, tagger: Tagger) -> str:
@@ -46,7 +46,7 @@ def compiled(source: Source, tagger: Tagger) -> tuple[Path, dict[str, Any]]:
     """The folder of the compiled data, built if need be, and its header.
 
     Raises:
-        DataError: the data are damaged or partial, or large and there is no writable cache folder.
+        DataError: the data are damaged or partial, or there is no folder to compile them into.
     """
     name = key(source, tagger)
     folder = _temporary.get(name, cache_folder() / name)
@@ -112,9 +112,12 @@ def _elsewhere(source: Source, tagger: Tagger, name: str, error: OSError) -> Pat
     if source.bytes > _LARGE:
         raise DataError(source.label, reason) from None
     sys.stderr.write(f"webshop: {reason}; compiling for this process only\n")
-    folder = Path(tempfile.mkdtemp(prefix="xplearn-webshop-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    build(source, tagger, folder)
+    try:
+        folder = Path(tempfile.mkdtemp(prefix="xplearn-webshop-"))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        build(source, tagger, folder)
+    except OSError as again:
+        raise DataError(source.label, f"{reason}; nor can a temporary folder ({again.strerror or again})") from None
     _temporary[name] = folder
     return folder
 
