@@ -56,6 +56,9 @@ def _checked(cls: type[Any], leaves: Mapping[str, Any], path: str) -> dict[str, 
         raise ConfigError(_join(path, error.full_key or ""), _unknown_key(cls, error)) from None
     except OmegaConfBaseException as error:
         raise ConfigError(_join(path, error.full_key or ""), str(error).splitlines()[0]) from None
+    except TypeError:  # what OmegaConf raises for a mapping in a list's place
+        wrong = next((key for key, value in leaves.items() if isinstance(value, Mapping)), "")
+        raise ConfigError(_join(path, wrong), "want a list, not a mapping") from None
     return {key: container[key] for key in leaves}
 
 

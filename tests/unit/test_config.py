@@ -35,6 +35,7 @@ class Part(Selector):
     k: int = 1
     mode: Literal["a", "b"] = "a"
     path: str = ""
+    names: list[str] = field(default_factory=list)
     lora: Inner | None = None
     preset: Inner = field(default_factory=lambda: Inner(rank=4))
 
@@ -59,12 +60,13 @@ def test_paths_are_accepted_as_strings():
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"need": "x", "kk": 1}, "selector.kk: unknown key; did you mean 'k'? (known: need, k, mode, path, lora, preset)"),
+        ({"need": "x", "kk": 1}, "selector.kk: unknown key; did you mean 'k'? (known: need, k, mode, path, names, lora, preset)"),
         ({"need": "x", "k": "many"}, "selector.k: Value 'many' of type 'str' could not be converted to Integer"),
         ({"need": "x", "mode": "c"}, "selector.mode: Invalid value 'c', expected one of ['a', 'b']"),
         ({"need": "x", "lora": {"rnk": 1}}, "selector.lora.rnk: unknown key; did you mean 'rank'? (known: rank, alpha)"),
         ({"need": "x", "lora": {"rank": 0}}, "selector.lora.rank: is 0; want at least 1"),
         ({"need": "x", "lora": 3}, "selector.lora: want a mapping, not 3"),
+        ({"need": "x", "k": 2, "names": {"a": 1}}, "selector.names: want a list, not a mapping"),
         ({}, "selector.need: is required (str)"),
     ],
 )

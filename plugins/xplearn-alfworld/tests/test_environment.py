@@ -36,6 +36,9 @@ def start(env, kind="pick_and_place_simple", split="train"):
         ({"games": 0}, "games: is 0, want at least 1"),
         ({"valid_games": -1}, "valid_games: is -1, want at least 0"),
         ({"seed": -1}, "seed: is -1, want at least 0"),
+        ({"seed": 10**30}, f"seed: is {10**30}, want at least 0 and at most"),
+        ({"games": 10**30}, f"games: is {10**30}, want at least 1 and at most"),
+        ({"valid_games": 10**7}, "valid_games: is 10000000, want at least 0 and at most"),
     ],
 )
 def test_wrong_fields_are_named_with_the_way_out(fields, message):

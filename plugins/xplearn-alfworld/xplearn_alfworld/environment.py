@@ -13,6 +13,7 @@ from xplearn_alfworld import explorer, oracle, reasons
 from xplearn_alfworld.engine import RULES, Engine
 from xplearn_alfworld.forgiving import understood
 from xplearn_alfworld.games import ALIASES, TYPES, Entry, Games
+from xplearn_alfworld.generated import LARGEST_SEED, MOST
 from xplearn_alfworld.problem import Problem
 from xplearn_alfworld.sources import source
 from xplearn_alfworld.text import NOTHING_HAPPENS
@@ -99,9 +100,10 @@ class AlfWorld(Environment):
                 raise ConfigError(name, f"is '{getattr(self, name)}', want {' or '.join(known)}")
         if self.goals == "human" and not self.data:
             raise ConfigError("goals", "generated houses have no sentences written by people; set data, or goals to templated")
-        for name, least in (("max_steps", 1), ("games", 1), ("valid_games", 0), ("seed", 0)):
-            if getattr(self, name) < least:
-                raise ConfigError(name, f"is {getattr(self, name)}, want at least {least}")
+        for name, least, most in (("max_steps", 1, None), ("games", 1, MOST), ("valid_games", 0, MOST), ("seed", 0, LARGEST_SEED)):
+            value = getattr(self, name)
+            if value < least or (most is not None and value > most):
+                raise ConfigError(name, f"is {value}, want at least {least}" + (f" and at most {most}" if value > least else ""))
         self._episode: _Episode | None = None
         self._source: Games | None = None
         self._capped = True

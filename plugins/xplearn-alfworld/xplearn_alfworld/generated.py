@@ -9,6 +9,10 @@ from xplearn_alfworld import houses
 from xplearn_alfworld.games import Entry, Games
 from xplearn_alfworld.problem import Problem
 
+LARGEST_SEED = 10**18
+MOST = 10**6
+"""Games of a split: as many as can be listed in a minute or two."""
+
 _ID = re.compile(r"(?P<split>[a-z_]+)/house/(?P<seed>0|[1-9][0-9]{0,18})-(?P<index>0|[1-9][0-9]{0,8})", re.ASCII)
 
 
