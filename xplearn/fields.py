@@ -55,7 +55,8 @@ def _checked(cls: type[Any], leaves: Mapping[str, Any], path: str) -> dict[str, 
     except (ConfigKeyError, ConfigAttributeError) as error:
         raise ConfigError(_join(path, error.full_key or ""), _unknown_key(cls, error)) from None
     except OmegaConfBaseException as error:
-        raise ConfigError(_join(path, error.full_key or ""), str(error).splitlines()[0]) from None
+        reason = str(error).splitlines()[0]
+        raise ConfigError(_join(path, error.full_key or ""), "want a list" if "is not a ListConfig" in reason else reason) from None
     except TypeError:  # what OmegaConf raises for a mapping in a list's place
         wrong = next((key for key, value in leaves.items() if isinstance(value, Mapping)), "")
         raise ConfigError(_join(path, wrong), "want a list, not a mapping") from None

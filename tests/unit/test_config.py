@@ -67,6 +67,7 @@ def test_paths_are_accepted_as_strings():
         ({"need": "x", "lora": {"rank": 0}}, "selector.lora.rank: is 0; want at least 1"),
         ({"need": "x", "lora": 3}, "selector.lora: want a mapping, not 3"),
         ({"need": "x", "k": 2, "names": {"a": 1}}, "selector.names: want a list, not a mapping"),
+        ({"need": "x", "names": "a"}, "selector.names: want a list"),
         ({}, "selector.need: is required (str)"),
     ],
 )
