@@ -43,7 +43,7 @@ class TaskSlice:
     per_kind: int | None = None
     """At most this many tasks of each kind, spread evenly over its list."""
     limit: int | None = None
-    """At most this many tasks in all, spread evenly."""
+    """At most this many tasks in all, spread evenly over the kinds."""
 
     def __post_init__(self) -> None:
         _at_least("skip", self.skip, 0)

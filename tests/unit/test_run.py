@@ -406,16 +406,16 @@ def test_demonstration_that_dies_is_asked_for_once_more(tmp_path, monkeypatch, d
 
     def dying(self, task, *, seed):
         calls.append(task.id)
-        if task.id == "train/5" and calls.count(task.id) <= deaths:
+        if task.id == "train/10" and calls.count(task.id) <= deaths:
             raise EnvironmentDiedError("core.counting", "gone")
         return demonstrate(self, task, seed=seed)
 
     monkeypatch.setattr(Counting, "demonstrate", dying)
     run = load(start(tmp_path, learner={"name": "dial.turn", "source": "demonstration"}).folder)
     dead = [found for found in run.episodes() if found.error]
-    assert [found.task for found in dead] == ["train/5"] * errors
+    assert [found.task for found in dead] == ["train/10"] * errors
     assert run.scalars()[0]["written"] == 4.0 - errors
-    assert calls.count("train/5") == 2
+    assert calls.count("train/10") == 2
 
 
 def test_learner_that_needs_log_probabilities_is_not_given_trajectories_without(tmp_path, adding):

@@ -36,8 +36,14 @@ def test_skip_leaves_out_the_first_of_each_kind():
 
 def test_per_kind_and_limit_spread_evenly():
     assert ids(per_kind=2) == ["boil-0", "fetch-1", "paint-2", "boil-6", "fetch-7", "paint-8"]
-    assert ids(limit=4) == ["boil-0", "boil-3", "boil-6", "boil-9"]
+    assert ids(limit=4) == ["boil-0", "paint-5", "fetch-7", "boil-9"]
     assert ids(skip=1, per_kind=1, limit=2) == ["boil-3", "fetch-4"]
+
+
+def test_limit_takes_of_all_kinds_where_they_take_turns():
+    for count in range(3, 12):
+        kinds = [found.split("-")[0] for found in ids(limit=count)]
+        assert {kinds.count(kind) for kind in ("boil", "fetch", "paint")} <= {count // 3, -(-count // 3)}
 
 
 def test_evenly_starts_with_the_first_and_never_repeats():

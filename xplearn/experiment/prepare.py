@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from xplearn.errors import EnvironmentDiedError
 from xplearn.experiment.context import Context
 from xplearn.experiment.phases import training_tasks
-from xplearn.experiment.stream import evenly, stages
+from xplearn.experiment.stream import spread, stages
 from xplearn.rollout.pool import EnvironmentPool
 from xplearn.seeding import derive
 from xplearn.types import Message, Task
@@ -19,7 +19,7 @@ _EPISODES_PER_STAGE = 60
 def corpus(run: Context) -> Iterator[str]:
     """Texts of the training episodes of all stages: the expert's whole episodes where there is one, else how each task opens."""
     for stage in stages(run.experiment):
-        tasks = evenly(training_tasks(run.pools, stage), _EPISODES_PER_STAGE)
+        tasks = spread(training_tasks(run.pools, stage), _EPISODES_PER_STAGE)
         pool = run.pools.open(stage.config.env)
         requests = [(task, derive(run.agent.seed, "corpus", task.env, task.id)) for task in tasks]
         yield from _shown(pool, requests) if "env.demos" in pool.provides else _openings(pool, requests)

@@ -7,7 +7,6 @@ import json
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import TypeVar
 
 from xplearn.errors import ConfigError, nearest
@@ -71,7 +70,16 @@ def take(tasks: Sequence[Task], which: TaskSlice) -> list[Task]:
     if which.skip or which.per_kind is not None:
         kept = {task.id for group in _by_kind(found) for task in evenly(group[which.skip :], which.per_kind)}
         found = [task for task in found if task.id in kept]
-    return evenly(found, which.limit)
+    return spread(found, which.limit)
+
+
+def spread(tasks: Sequence[Task], count: int | None) -> list[Task]:
+    """At most ``count`` tasks in the given order, spread evenly over the kinds and over each kind's list.
+
+    Where kinds take turns, every n-th task of the list itself could be of one kind.
+    """
+    kept = {task.id for task in evenly([task for group in _by_kind(tasks) for task in group], count)}
+    return [task for task in tasks if task.id in kept]
 
 
 def evenly(items: Sequence[T], count: int | None) -> list[T]:
@@ -117,5 +125,7 @@ def merge_plans(plans: Sequence[tuple[str, RolloutPlan]]) -> RolloutPlan:
 
 
 def _by_kind(tasks: Sequence[Task]) -> list[list[Task]]:
-    ordered = sorted(tasks, key=lambda task: task.kind)
-    return [list(group) for _, group in groupby(ordered, key=lambda task: task.kind)]
+    found: dict[str, list[Task]] = {}
+    for task in tasks:
+        found.setdefault(task.kind, []).append(task)
+    return list(found.values())
