@@ -8,7 +8,7 @@ import pytest
 
 from xplearn.builtin.toys import Counting
 from xplearn.cli import main
-from xplearn.types import Observation
+from xplearn.types import Observation, Outcome
 
 
 @pytest.mark.parametrize("verb", ["tasks", "reset", "step", "demonstrate"])
@@ -22,6 +22,23 @@ def test_play_names_an_environment_that_fails(capsys, monkeypatch, verb, fault):
     assert "core.counting" in error
     assert verb in error
     assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(("info", "told"), [({"valid": False, "reason": "no foo here"}, 1), ({"valid": True, "reason": "no foo here"}, 0)])
+@pytest.mark.parametrize("text", ["same page", "Nothing happens. (no foo here)"])
+def test_play_tells_once_why_nothing_happened(capsys, monkeypatch, info, told, text):
+    outcome = Outcome(observation=Observation(text=text), reward=0.0, terminated=False, truncated=False, info=info)
+    monkeypatch.setattr("xplearn.builtin.toys_counting.Counting.step", lambda *_: outcome)
+    monkeypatch.setattr("sys.stdin", io.StringIO("foo\n"))
+    assert main(["play", "core.counting"]) == 0
+    assert capsys.readouterr().out.count("no foo here") == max(told, text.count("no foo here"))
+
+
+def test_a_mistyped_command_costs_no_step(capsys, monkeypatch):
+    monkeypatch.setattr("xplearn.builtin.toys_counting.Counting.step", lambda *_: pytest.fail("took it for an action"))
+    monkeypatch.setattr("sys.stdin", io.StringIO(":action\n:quit\n"))
+    assert main(["play", "core.counting"]) == 0
+    assert "no such command; there are :actions, :task, :quit" in capsys.readouterr().out
 
 
 def test_play_prints_any_task_id(capsys, monkeypatch):

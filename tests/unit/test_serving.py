@@ -78,6 +78,14 @@ def test_pages_elsewhere_are_refused(server):
     assert "step 0" in ask(server, "GET", "/")[1]
 
 
+def test_localhost_is_this_machine_and_a_refusal_says_where_the_page_is(server):
+    local = server.address.removeprefix("http://").replace("127.0.0.1", "localhost")
+    assert ask(server, "GET", "/", Host=local)[0].status == 200
+    assert ask(server, "POST", "/act", {"action": "dance"}, Host=local, Origin=f"http://{local}")[0].status == 303
+    assert ask(server, "POST", "/act", {"action": "dance"}, Host=local, Origin="http://example.org")[0].status == 403
+    assert f"The page is at {server.address}/" in ask(server, "GET", "/", Host="example.org")[1]
+
+
 def test_text_of_an_environment_never_becomes_markup(env, monkeypatch):
     shout = Observation(text="<script>alert(1)</script>\x1b[2J", actions=('"><img src=x>',))
     monkeypatch.setattr("xplearn.builtin.toys_errands.Errands.reset", lambda *_, **__: shout)

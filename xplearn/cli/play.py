@@ -22,6 +22,8 @@ EXAMPLES = """  xplearn play core.errands
 
 while playing: an action, or  :actions  :task  :quit
 """
+COMMANDS = (":actions", ":task", ":quit")
+"""What a player may type that is no action."""
 
 
 def add(commands: Commands) -> None:
@@ -102,12 +104,15 @@ def _serve(env: WatchedEnvironment, task: Task, seed: int, port: int) -> int:
 def _play(env: WatchedEnvironment, task: Task, seed: int) -> int:
     env.listing = False
     observation = env.reset(task, seed=seed)
+    print(f"(say an action, or {', '.join(COMMANDS)})\n")
     print(printable(env.opening(task, observation)[-1]["content"]))
     for line in iter(_ask, None):
         if line == ":quit":
             break
-        if line in (":actions", ":task"):
+        if line in COMMANDS:
             print(printable("\n".join(env.admissible()) if line == ":actions" else task.goal))
+        elif line.startswith(":") and line[1:].isalpha():
+            print(f"no such command; there are {', '.join(COMMANDS)}")
         elif line:
             outcome = env.step(line)
             _tell(outcome)
@@ -127,6 +132,9 @@ def _ask() -> str | None:
 
 def _tell(outcome: Outcome) -> None:
     print(printable(outcome.observation.text))
+    reason = str(outcome.info.get("reason") or "")
+    if outcome.info.get("valid") is False and reason and reason not in outcome.observation.text:
+        print(printable(f"[{reason}]"))
     score = 100 * float(outcome.info.get("score", 0.0))
     ending = ""
     if outcome.terminated or outcome.truncated:

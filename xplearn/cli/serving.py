@@ -44,6 +44,11 @@ class Server:
         """Where the page is, without the closing slash."""
         return f"http://{HOST}:{self._http.server_address[1]}"
 
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """What browsers on this machine may call it."""
+        return self.address, self.address.replace(HOST, "localhost")
+
     def serve(self) -> None:
         """Answer requests until ``stop``, or until interrupted."""
         threading.Thread(target=self._http.serve_forever, args=(POLL_SECONDS,), daemon=True).start()
@@ -90,9 +95,9 @@ class Handler(BaseHTTPRequestHandler):
 
     def _accepted(self, paths: set[str]) -> bool:
         # A page elsewhere must not act here, whether by a form or by a name that resolves to this machine.
-        here = self.owner.address
-        if f"http://{self.headers['Host']}" != here or self.headers.get("Origin", here) != here:
-            self.send_error(HTTPStatus.FORBIDDEN)
+        here = f"http://{self.headers['Host']}"
+        if here not in self.owner.addresses or self.headers.get("Origin", here) != here:
+            self.send_error(HTTPStatus.FORBIDDEN, explain=f"The page is at {self.owner.address}/ and is used from there alone.")
             return False
         if self.path not in paths:
             self.send_error(HTTPStatus.NOT_FOUND)
