@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import http.client
+import socket
 import threading
 from urllib.parse import urlencode
 
@@ -8,7 +9,7 @@ import pytest
 
 from xplearn.cli import main
 from xplearn.cli.browser import Episode
-from xplearn.cli.serving import Server, action_of
+from xplearn.cli.serving import Handler, Server, action_of
 from xplearn.errors import DataError
 from xplearn.plugins import installed
 from xplearn.rollout.watched import WatchedEnvironment
@@ -108,6 +109,22 @@ def test_an_error_of_the_environment_is_shown_and_ends_nothing(server, monkeypat
 def test_odd_forms_are_answered(server):
     assert ask(server, "POST", "/act", {"action": "\ud800\x00" + "a" * 100_000})[0].status == 303
     assert ask(server, "POST", "/act", None, **{"Content-Length": "many"})[0].status == 303
+
+
+def test_half_a_form_is_not_acted_on_and_a_browser_that_goes_away_is_not_told_of(server, monkeypatch, capfd):
+    monkeypatch.setattr(Handler, "timeout", 0.2)
+    host = server.address.removeprefix("http://")
+    head = f"POST /act HTTP/1.1\r\nHost: {host}\r\nContent-Length: 25\r\n\r\naction=go+to+attic"
+    for leaves in (True, False):
+        with socket.create_connection(tuple(host.split(":"))) as client:
+            client.sendall(head.encode())
+            if leaves:
+                client.shutdown(socket.SHUT_WR)
+            assert client.recv(100) == b""
+    with pytest.raises(http.client.RemoteDisconnected):
+        ask(server, "POST", "/act", None, **{"Content-Length": "9" * 5000})
+    assert "step 0 · score 0 of 100" in ask(server, "GET", "/")[1]
+    assert capfd.readouterr().err == ""
 
 
 def test_a_template_takes_the_text_once():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import queue
+import sys
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
@@ -18,6 +19,9 @@ POLL_SECONDS = 0.05
 """How soon a stop is noticed."""
 LARGEST_POST = 1_000_000
 """Bytes of a form that are read at most."""
+
+PATIENCE_SECONDS = 30
+"""How long a browser may fall silent in the middle of a request."""
 
 HEADERS = {
     "Content-Type": "text/html; charset=utf-8",
@@ -35,7 +39,7 @@ class Server:
         self.episode = episode
         self._jobs: queue.SimpleQueue[tuple[Callable[[], str], Future[str]] | None] = queue.SimpleQueue()
         try:
-            self._http = ThreadingHTTPServer((HOST, port), type("Bound", (Handler,), {"owner": self}))
+            self._http = QuietServer((HOST, port), type("Bound", (Handler,), {"owner": self}))
         except (OSError, OverflowError) as error:
             raise DataError(f"port {port}", f"cannot be served on ({error}); leave out --port for a free one") from error
 
@@ -73,10 +77,22 @@ class Server:
         return answer.result()
 
 
+class QuietServer(ThreadingHTTPServer):
+    """A thread for each request; of browsers that went away or fell silent nothing is said."""
+
+    request_queue_size = 128
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Show what went wrong here, and only that."""
+        if not isinstance(sys.exception(), OSError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]  # as it came
+
+
 class Handler(BaseHTTPRequestHandler):
     """Three addresses: the page, an action, a fresh start."""
 
     owner: Server
+    timeout = PATIENCE_SECONDS
 
     def do_GET(self) -> None:
         """Show the page."""
@@ -106,8 +122,11 @@ class Handler(BaseHTTPRequestHandler):
 
     def _form(self) -> Mapping[str, list[str]]:
         length = self.headers.get("Content-Length", "0")
-        size = min(int(length), LARGEST_POST) if length.isascii() and length.isdigit() else 0
-        return parse_qs(self.rfile.read(size).decode("utf-8", "replace"), keep_blank_values=True)
+        size = min(int(length[:20]), LARGEST_POST) if length.isascii() and length.isdigit() else 0
+        raw = self.rfile.read(size)
+        if len(raw) < size:
+            raise ConnectionError("half a form is no form")
+        return parse_qs(raw.decode("utf-8", "replace"), keep_blank_values=True)
 
     def _answer(self, work: Callable[[], str | None], then: str = "") -> None:
         try:
