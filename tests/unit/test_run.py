@@ -151,6 +151,19 @@ def test_warm_up_is_learned_before_the_first_evaluation_and_leaves_no_experience
     assert [line["learner"] for line in load(result.folder).scalars()] == ["learner.0", "record.0", "learner.0"]
 
 
+@pytest.mark.parametrize("workers", [0, 1])
+def test_wrong_split_of_a_stage_is_named_with_stage_and_environment(tmp_path, workers):
+    stream = [BASE["stream"][0], {"env": "core.errands", "tasks": {"split": "trian"}}]
+    with pytest.raises(ConfigError, match=r"^stream\.1\.tasks\.split: core\.errands: no split is called 'trian' \(known: train"):
+        start(tmp_path, stream=stream, run={"workers": workers})
+
+
+def test_scores_of_demonstrations_are_called_the_experts(tmp_path):
+    watching = Watching()
+    start(tmp_path, observer=watching, learner={"name": "dial.turn", "source": "demonstration"})
+    assert [list(figures) for figures in watching.scores[:5]] == [["expert_score"]] * 4 + [["score"]]
+
+
 def test_demonstrations_are_recorded_once_and_dressed_in_every_arm(tmp_path):
     learner = {"name": "dial.turn", "source": "demonstration", "arms": ["plain", "experience"]}
     run = load(start(tmp_path, learner=learner).folder)
@@ -452,6 +465,7 @@ def test_whole_report_is_printed_and_says_when_a_run_is_not_finished(tmp_path, c
     render(load(folder), Console(width=200))
     text = capsys.readouterr().out
     assert "Model+Harness" in text
+    assert "on core.counting (3 test tasks)" in text
     assert "95 % bootstrap interval" in text
     assert "not finished" not in text
     header = folder / "run.json"

@@ -8,7 +8,7 @@ from xplearn.errors import ConfigError, ContractError
 from xplearn.experiment.build import sampling
 from xplearn.experiment.context import Context
 from xplearn.experiment.phases import play
-from xplearn.experiment.pools import Pools
+from xplearn.experiment.pools import Pools, tasks_of
 from xplearn.experiment.stream import ARMS, Domain, require_known, take
 from xplearn.metrics.scores import evaluation_phase
 from xplearn.rollout.collector import Assignment, assignments
@@ -30,7 +30,7 @@ def panels(experiment: Experiment, wanted: Iterable[Domain], pools: Pools) -> tu
     found, versions = {}, {}
     for domain in wanted:
         pool = pools.open(domain.env)
-        tasks = pool.tasks(which.split)
+        tasks = tasks_of(pool, domain.env.name, which.split, "evaluate.tasks")
         known += tasks
         found[domain.name] = (domain, take(tasks, which))
         versions[domain.name] = pool.version

@@ -61,7 +61,8 @@ class Recording:
         self._run.writer.episode(trajectory, result)
         self._run.hooks("xplearn_episode_end", result=result)
         self._scores.append(result.score)
-        self._run.observer.advance(1, score=100.0 * sum(self._scores) / len(self._scores))
+        figure = "expert_score" if trajectory.source == "demonstration" else "score"
+        self._run.observer.advance(1, **{figure: 100.0 * sum(self._scores) / len(self._scores)})
 
     def _give_up(self) -> None:
         dead = self._dead[0]
@@ -106,7 +107,7 @@ def training_tasks(pools: Pools, stage: Stage) -> list[Task]:
         ConfigError: an id or kind that no task has, or nothing left.
     """
     which, path = stage.config.tasks, f"stream.{stage.index}.tasks"
-    known = pools.tasks(stage.config.env, which.split)
+    known = pools.tasks(stage.config.env, which.split, path)
     require_known(known, which, path)
     found = take(known, which)
     if not found:

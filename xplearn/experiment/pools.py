@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xplearn.capability import Capability
-from xplearn.errors import IncompatibleError
+from xplearn.errors import ConfigError, IncompatibleError
 from xplearn.experiment.build import Parts, check_mix
 from xplearn.registry import Registry
 from xplearn.rollout.pool import EnvironmentPool, open_pool
@@ -48,11 +48,11 @@ class Pools:
             raise IncompatibleError(problems)
         return pool
 
-    def tasks(self, spec: EnvSpec, split: str) -> Sequence[Task]:
-        """All tasks of a split, asked for once: opening a pool is dear."""
+    def tasks(self, spec: EnvSpec, split: str, path: str) -> Sequence[Task]:
+        """All tasks of a split, asked for once: opening a pool is dear. ``path`` is where the configuration asks."""
         key = (repr(spec), split)
         if key not in self._tasks:
-            self._tasks[key] = self.open(spec).tasks(split)
+            self._tasks[key] = tasks_of(self.open(spec), spec.name, split, path)
         return self._tasks[key]
 
     def close(self) -> None:
@@ -60,3 +60,17 @@ class Pools:
         if self._pool is not None:
             self._pool.close()
         self._pool = self._spec = None
+
+
+def tasks_of(pool: EnvironmentPool, name: str, split: str, path: str) -> Sequence[Task]:
+    """All tasks of a split.
+
+    Raises:
+        ConfigError: there is no such split; the environment and ``path`` are named.
+    """
+    try:
+        return pool.tasks(split)
+    except ConfigError as error:
+        if error.path != "split":
+            raise
+        raise ConfigError(f"{path}.split", f"{name}: {str(error).removeprefix('split: ')}") from None

@@ -93,13 +93,14 @@ def require_known(tasks: Sequence[Task], which: TaskSlice, path: str) -> None:
     """Refuse ids and kinds that no task has.
 
     Raises:
-        ConfigError: with the nearest known one.
+        ConfigError: with the nearest known one, and what kinds there are.
     """
-    for field, wanted, known in (("ids", which.ids, [task.id for task in tasks]), ("kinds", which.kinds, [task.kind for task in tasks])):
+    ids, kinds = dict.fromkeys(task.id for task in tasks), dict.fromkeys(task.kind for task in tasks)
+    for field, wanted, known, listed in (("ids", which.ids, ids, ""), ("kinds", which.kinds, kinds, f" (known: {', '.join(kinds)})")):
         for name in wanted:
             if name not in known:
-                hint = nearest(name, dict.fromkeys(known))
-                raise ConfigError(f"{path}.{field}", f"no task has '{name}'" + (f"; did you mean '{hint}'?" if hint else ""))
+                hint = nearest(name, known)
+                raise ConfigError(f"{path}.{field}", f"no task has '{name}'" + (f"; did you mean '{hint}'?" if hint else "") + listed)
 
 
 def merge_plans(plans: Sequence[tuple[str, RolloutPlan]]) -> RolloutPlan:

@@ -39,7 +39,8 @@ def heading(run: Run) -> str:
     named = " ".join(str(policy[key]) for key in ("name", "model") if policy.get(key))
     learners = ", ".join(part["name"] for path, part in parts.items() if path.startswith("learner.")) or "no learner"
     stores = f"{parts.get('selector', {}).get('name', '')} + {parts.get('conditioner', {}).get('name', '')}"
-    domains = ", ".join(f"{name} ({panel['tasks']} tasks)" for name, panel in header.panels.items())
+    split = header.resolved.get("evaluate", {}).get("tasks", {}).get("split", "")
+    domains = ", ".join(f"{name} ({panel['tasks']} {split} tasks)" for name, panel in header.panels.items())
     return f"{run.path.name}: {named}, {learners}, {stores}; on {domains}; seed {header.seed}, started {header.started}"
 
 
