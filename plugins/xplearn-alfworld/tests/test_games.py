@@ -8,6 +8,7 @@ import os
 import shutil
 import time
 import tracemalloc
+from pathlib import Path
 
 import pytest
 from xplearn_alfworld.official import OfficialFolder
@@ -156,6 +157,18 @@ def test_what_is_called_like_a_packed_file_and_is_none_is_not_waited_for(tmp_pat
     (tmp_path / "gone.jsonl").symlink_to("nowhere")
     with pytest.raises(DataError, match=r"gone\.jsonl: cannot be read \(No such file or directory\)"):
         games(tmp_path).splits()
+
+
+@pytest.mark.parametrize("way", ["iterdir", "is_file"])
+def test_a_folder_that_may_not_be_looked_into_is_one_line(tmp_path, rows, packing, monkeypatch, way):
+    packing(tmp_path / "x.jsonl", [rows("train/a/1")])
+
+    def refuse(_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, way, refuse)
+    with pytest.raises(DataError, match=r"cannot be read \(Permission denied\)"):
+        games(tmp_path)
 
 
 def test_a_folder_of_packed_files_leaves_other_files_out_and_counts_them(tmp_path, rows, packing):

@@ -141,9 +141,9 @@ def packed(folder: Path) -> list[Path]:
     """The packed files of a folder, by name: whatever is called so, but for folders, pipes and hidden files."""
     try:
         named = [path for path in folder.iterdir() if path.name.endswith(SUFFIXES) and not path.name.startswith(".")]
+        return sorted(path for path in named if path.is_file() or not path.exists())
     except OSError as error:
         raise DataError(folder, f"cannot be read ({error.strerror})") from error
-    return sorted(path for path in named if path.is_file() or not path.exists())
 
 
 def numbered(path: Path) -> Iterator[tuple[int, bytes]]:

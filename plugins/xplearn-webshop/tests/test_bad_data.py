@@ -98,6 +98,17 @@ def test_impossible_paths_are_one_line(shop, path):
         assert str(caught.value).startswith(f"{path}: ")
 
 
+def test_a_folder_that_cannot_be_read_is_not_taken_for_an_empty_one(shop, monkeypatch):
+    folder = shop()
+
+    def refuse(_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "iterdir", refuse)
+    with pytest.raises(DataError, match=r"cannot be read \(Permission denied\)"):
+        open_catalogue(folder)
+
+
 @pytest.mark.parametrize("target", ["nowhere", "items_shuffle.json"])
 def test_links_to_nothing_and_in_circles_are_one_line(shop, target):
     folder = Path(shop(**{"items_shuffle.json": None}))

@@ -132,7 +132,11 @@ def _needed(folder: Path, name: str, size: str = "") -> Path:
 
 def _one(folder: Path, name: str, size: str = "") -> Path | None:
     """The one file of a folder whose name begins so; of several, the one for this size."""
-    found = [path for path in sorted(folder.glob(f"{name}*.json*")) if path.name.partition(".json")[2] in _ENDINGS]
+    try:
+        named = sorted(path for path in folder.iterdir() if path.name.startswith(name) and ".json" in path.name)
+    except OSError as error:
+        raise DataError(folder, f"cannot be read ({error.strerror}); {GET}") from None
+    found = [path for path in named if path.name.partition(".json")[2] in _ENDINGS]
     sized = [path for path in found if ("_1000" in path.name) == bool(size)]
     if len(found) < 2:
         return found[0] if found else None
