@@ -87,3 +87,8 @@ def test_the_rule_agent_on_the_published_products_scores_as_measured_on_the_orig
     assert len(outcomes) == 415
     assert score == pytest.approx(60.5, abs=1.5)
     assert success == pytest.approx(22.9, abs=1.5)
+
+
+@pytest.mark.parametrize("policy", [RulePolicy(), OraclePolicy()])
+def test_a_policy_that_only_shops_asks_for_a_shop(policy):
+    assert policy.requires <= WebShop().provides

@@ -36,6 +36,10 @@ class _Shopper(Policy):
     def provides(self) -> frozenset[Capability]:
         return frozenset({"policy.keyed"})
 
+    @property
+    def requires(self) -> frozenset[Capability]:
+        return frozenset({"webshop.shop"})
+
     def generate(
         self,
         conditionings: Sequence[Conditioning],
