@@ -65,4 +65,4 @@ def one_line(text: str, limit: int) -> str:
     """Text on one line of at most ``limit`` characters, without control characters, lone surrogates and the like."""
     words = ("".join(filter(str.isprintable, word)) for word in text.split())
     line = " ".join(filter(None, words))
-    return line if len(line) <= limit else line[: max(limit - 1, 0)].rstrip() + "…"
+    return line if len(line) <= limit else f"{line[: limit - 1].rstrip()}…" if limit else ""

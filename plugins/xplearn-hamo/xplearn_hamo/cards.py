@@ -53,7 +53,7 @@ class CardWriter(Learner):
         if (self.endpoint is not None) != (self.writer == "endpoint"):
             given = "is given" if self.endpoint else "is missing"
             raise ConfigError("endpoint", f"{given} and writer is {self.writer}; want both, endpoint with url and model, or neither")
-        for name, value, least in (("max_steps", self.max_steps, 2), ("max_new_tokens", self.max_new_tokens, 1), ("batch", self.batch, 1)):
+        for name, value, least in (("max_steps", self.max_steps, 3), ("max_new_tokens", self.max_new_tokens, 1), ("batch", self.batch, 1)):
             if value < least:
                 raise ConfigError(name, f"must be at least {least}, got {value}")
         if self.start_chars < 0:
@@ -158,11 +158,12 @@ def card_id(trajectory: Trajectory) -> str:
 def _card(
     id: str, trajectory: Trajectory, written_of: Account, outline: Outline, *, digest: str, created: tuple[int, int, int]
 ) -> Experience:
+    start = [f"Start: {written_of.start}"] if written_of.start else []
     return Experience(
         id=id,
         kind="card",
         key=retrieval_key(trajectory),
-        content=f"Task: {written_of.goal}\nStart: {written_of.start}\nOutline:\n{outline}",
+        content="\n".join([f"Task: {written_of.goal}", *start, f"Outline:\n{outline}"]),
         source=trajectory.id,
         task=trajectory.task.id,
         task_kind=trajectory.task.kind,

@@ -68,7 +68,7 @@ _READING = frozenset({"description", "features", "reviews", "attributes"})
 
 
 def write(account: Account, max_steps: int) -> tuple[str, ...]:
-    """The outline of an account: at most ``max_steps`` (2 or more) lines, the last one the condition of success."""
+    """The outline of an account: at most ``max_steps`` (3 or more) lines, the last one the condition of success."""
     shopping = _is_shopping(account.actions)
     steps = _shopping(account.actions) if shopping else _commands(account.actions)
     lines = _fitted(steps, max_steps - 1)

@@ -59,7 +59,7 @@ class RulesWriter:
 class PolicyWriter:
     """The policy, greedily, all accounts of a call in one batch.
 
-    A policy that keeps what it was before training writes as that: one that was trained to act has unlearned to explain, and so cards of all
+    A policy that keeps what it was before training writes as that: one trained to act has unlearned to explain, and so cards of all
     stages are of one hand.
     """
 
