@@ -16,8 +16,7 @@ from xplearn_hamo.endpoint import EndpointConfig
 from xplearn_hamo.outline import Outline
 
 import xplearn
-from xplearn import ConfigError
-from xplearn.policies.scripted import ScriptedPolicy
+from xplearn import Completion, ConfigError, Policy
 from xplearn.testing import samples
 from xplearn.testing.agents import FakeAgent, FakeCheckpoint
 
@@ -25,8 +24,8 @@ BATCH = [samples.trajectory(number) for number in range(6)]
 SAID = "1. Find the door\n2. Open it\n3. Done when the door is open"
 
 
-class StoppingPolicy(ScriptedPolicy):
-    """A scripted policy that is struck down in its n-th call."""
+class StoppingPolicy(Policy):
+    """Says an outline, of task 3 nonsense, until it is struck down in its n-th answer."""
 
     def setup(self, agent):
         self.asked, self.stop_at = [], None
@@ -35,11 +34,14 @@ class StoppingPolicy(ScriptedPolicy):
         if self.stop_at is not None and len(self.asked) >= self.stop_at:
             raise KeyboardInterrupt
         self.asked += [conditioning.messages[-1]["content"] for conditioning in conditionings]
-        return super().generate(conditionings, sampling, keys, choices)
+        return [Completion(text="nonsense" if "number 3" in row.messages[-1]["content"] else SAID) for row in conditionings]
+
+    def __repr__(self):
+        return "StoppingPolicy()"
 
 
 def agent(**fields):
-    return FakeAgent(policy=StoppingPolicy(lines=[SAID], scripts={"number 3": ["nonsense"]}), **fields)
+    return FakeAgent(policy=StoppingPolicy(), **fields)
 
 
 def again(trajectory):

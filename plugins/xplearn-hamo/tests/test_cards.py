@@ -9,10 +9,9 @@ from xplearn_hamo.cards import CardWriter, card_id
 from xplearn_hamo.endpoint import EndpointConfig
 
 import xplearn
-from xplearn import ConfigError, Query
+from xplearn import Completion, ConfigError, Policy, Query
 from xplearn.encoders.hashing import HashingEncoder
 from xplearn.errors import ContractError
-from xplearn.policies.scripted import ScriptedPolicy
 from xplearn.testing import samples
 from xplearn.testing.agents import FakeAgent
 from xplearn.testing.contracts import LearnerContract
@@ -21,15 +20,22 @@ OUTLINE = "1. Find the door\n2. Open it\n3. Done when the door is open"
 BATCH = [samples.trajectory(number) for number in range(4)]
 
 
-class SpyPolicy(ScriptedPolicy):
-    """A scripted policy that remembers what it was asked."""
+@dataclasses.dataclass(kw_only=True)
+class TellingPolicy(Policy):
+    """Says one thing, or another where the request holds certain words; remembers what it was asked."""
+
+    always: str = "no idea"
+    said: dict[str, str] = dataclasses.field(default_factory=dict)
 
     def setup(self, agent):
         self.calls = []
 
     def generate(self, conditionings, sampling, keys, choices=None):
         self.calls.append((list(conditionings), sampling, list(keys)))
-        return super().generate(conditionings, sampling, keys, choices)
+        return [Completion(text=self._answer(conditioning.messages[-1]["content"])) for conditioning in conditionings]
+
+    def _answer(self, request):
+        return next((answer for words, answer in self.said.items() if words in request), self.always)
 
 
 class SpyEncoder(HashingEncoder):
@@ -44,8 +50,8 @@ class SpyEncoder(HashingEncoder):
         return super().encode(texts)
 
 
-def speaking(*lines, **fields):
-    return FakeAgent(policy=SpyPolicy(lines=list(lines), cycle=True), **fields)
+def speaking(text):
+    return FakeAgent(policy=TellingPolicy(always=text))
 
 
 def varied(trajectory, *, goal=None, first=None, actions=None, **changes):
@@ -87,7 +93,7 @@ class TestTinyPolicyWriter(LearnerContract):
         pytest.importorskip("torch")
         from xplearn.testing.fakes import FakePolicy
 
-        return lambda: FakeAgent(policy=FakePolicy())
+        return lambda: FakeAgent(policy=FakePolicy(context=4096))
 
 
 class TestEndpointWriter(LearnerContract):
@@ -173,7 +179,7 @@ def test_the_policy_is_asked_greedily_in_batches_with_task_start_and_actions():
     assert len(set(keys)) == 3
     assert conditionings[0].messages[-1]["content"] == (
         "Task: boil object number 0\nStart: You are in room 0. You see a door and a lamp.\n"
-        "Actions:\n- open door 0\n- open door 1\n- open door 2"
+        "Actions:\n- open door 0\n- open door 1\n- open door 2\nNumbered outline:"
     )
     assert all(card.content.endswith("Outline:\n1. Find the door\n2. Open it\n3. Done when the door is open") for card in cards)
     assert all((card.meta["writer"], card.meta["usable"]) == ("policy", True) for card in cards)
@@ -181,8 +187,7 @@ def test_the_policy_is_asked_greedily_in_batches_with_task_start_and_actions():
 
 
 def test_unusable_outlines_give_way_to_the_rules_and_are_counted():
-    policy = ScriptedPolicy(scripts={"number 0": [OUTLINE], "number 2": ["1. Find mug\n2. Done"]}, lines=["no idea"])
-    with FakeAgent(policy=policy) as agent:
+    with FakeAgent(policy=TellingPolicy(said={"number 0": OUTLINE, "number 2": "1. Find mug\n2. Done"})) as agent:
         figures = CardWriter().learn(BATCH, agent)
         cards = list(agent.store)
     assert [(card.meta["writer"], card.meta["usable"]) for card in cards] == [

@@ -182,7 +182,7 @@ def test_one_answer_shows_that_the_endpoint_lives(model, config):
 
 def test_outlines_come_back_in_order_whatever_answers_first(model, config):
     def by_room(number, request):
-        room = request["messages"][1]["content"].split("\n")[0].rpartition(" ")[2]
+        room = request["messages"][-1]["content"].split("\n")[0].rpartition(" ")[2]
         time.sleep(0.2 if room == "0" else 0.0)
         return reply(f"1. Use the lamp of room{'abc'[int(room)]}\n2. Done")
 

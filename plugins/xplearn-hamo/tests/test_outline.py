@@ -10,7 +10,7 @@ from xplearn.testing import samples
 ACCOUNT = Account(
     goal="put a mug in cabinet", start="You see a mug 2 and a cabinet 11.", actions=("take mug 2 from desk 1", "open cabinet 11")
 )
-PROMPT = prompts.INSTRUCTIONS.format(max_steps=8)
+PROMPT = prompts.not_to_be_copied(8)
 SUCCESS = "Done when the goal holds: put a mug in cabinet"
 
 
@@ -61,6 +61,7 @@ def test_single_objects_become_types():
         "1. Take the mug\n2. Take the mug\n3. Take the mug",
         "1. One short step on each\n2. Open a cabinet",
         "1. Name types of objects, not single ones\n2. Open a cabinet",
+        "1. Take a can from the place where tools are kept\n2. Open a cabinet",
         "<think>1. Take the mug\n2. Open a cabinet",
         "\n".join(f"{number}. Open door {'abcdefghi'[number - 1]}" for number in range(1, 10)),
     ],
@@ -127,15 +128,23 @@ def test_accounts_differ_in_what_an_outline_depends_on():
 
 def test_the_prompt_tells_task_start_and_merged_actions():
     told = Account(goal="g", start="s", actions=("a", "a", "b"))
-    system, user = prompts.conversation(told, 5)
+    system, *_, user = prompts.conversation(told, 5)
     assert "at most 5 lines" in system["content"]
-    assert user == {"role": "user", "content": "Task: g\nStart: s\nActions:\n- a (2 times)\n- b"}
+    assert user == {"role": "user", "content": "Task: g\nStart: s\nActions:\n- a (2 times)\n- b\nNumbered outline:"}
+
+
+def test_the_example_keeps_the_rules_that_it_stands_for():
+    _, _, answer, _ = prompts.conversation(ACCOUNT, 8)
+    lines = read(answer["content"], prompts.EXAMPLE, max_steps=8, prompt=prompts.INSTRUCTIONS)
+    assert lines == tuple(line[3:] for line in answer["content"].splitlines())
+    assert not any(character.isdigit() for line in lines for character in line)
+    assert lines[-1].startswith("Done when")
 
 
 def test_a_prompt_of_countless_actions_keeps_both_ends():
     actions = tuple(f"use tool {number} on wall" for number in range(100_000))
-    content = prompts.conversation(Account(goal="g", start="s", actions=actions), 8)[1]["content"]
+    content = prompts.conversation(Account(goal="g", start="s", actions=actions), 8)[-1]["content"]
     assert len(content) < 5000
     assert content.splitlines()[3] == "- use tool 0 on wall"
-    assert content.splitlines()[-1] == "- use tool 99999 on wall"
+    assert content.splitlines()[-2] == "- use tool 99999 on wall"
     assert "- …" in content

@@ -21,14 +21,45 @@ Name types of objects, not single ones: a mug, never mug 2.
 Begin the last line with "Done when" and tell by what one sees that the task is solved."""
 
 
+EXAMPLE = Account(
+    goal="water the fern in the study",
+    start="You are in the garden. You see a shed 1, a pump 1 and a door to the house.",
+    actions=(
+        "look",
+        "go to shed 1",
+        "take can 2 from shed 1",
+        "go to pump 1",
+        "fill can 2 with pump 1",
+        "go to study",
+        "pour can 2 on fern 1",
+    ),
+)
+EXAMPLE_OUTLINE = """\
+1. Take a can from the place where tools are kept
+2. Fill the can at a source of water
+3. Carry the can to the room of the plant and pour it on the plant
+4. Done when the soil of the plant is wet"""
+
+
 def conversation(account: Account, max_steps: int) -> tuple[Message, ...]:
-    """The request for an outline of at most ``max_steps`` lines."""
-    actions = _within(_merged(account.actions), _ACTIONS_CHARS)
-    told = [f"Task: {account.goal}", f"Start: {account.start}", "Actions:", *(f"- {action}" for action in actions)]
+    """The request for an outline of at most ``max_steps`` lines, after an example of request and answer."""
     return (
         {"role": "system", "content": INSTRUCTIONS.format(max_steps=max_steps)},
-        {"role": "user", "content": "\n".join(told)},
+        {"role": "user", "content": _request(EXAMPLE)},
+        {"role": "assistant", "content": EXAMPLE_OUTLINE},
+        {"role": "user", "content": _request(account)},
     )
+
+
+def not_to_be_copied(max_steps: int) -> str:
+    """What the model was told that is about no task of ours."""
+    return f"{INSTRUCTIONS.format(max_steps=max_steps)}\n{EXAMPLE_OUTLINE}"
+
+
+def _request(account: Account) -> str:
+    actions = _within(_merged(account.actions), _ACTIONS_CHARS)
+    told = [f"Task: {account.goal}", f"Start: {account.start}", "Actions:", *(f"- {action}" for action in actions)]
+    return "\n".join([*told, "Numbered outline:"])
 
 
 def _merged(actions: Iterable[str]) -> list[str]:

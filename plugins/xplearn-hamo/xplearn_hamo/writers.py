@@ -88,10 +88,10 @@ class PolicyWriter:
                 completion.text,
                 account,
                 max_steps=self._max_steps,
-                prompt=messages[0]["content"],
+                prompt=prompts.not_to_be_copied(self._max_steps),
                 cut_off=completion.finish == "length",
             )
-            for completion, account, messages in zip(said, accounts, asked, strict=True)
+            for completion, account in zip(said, accounts, strict=True)
         ]
 
 
@@ -141,7 +141,7 @@ class EndpointWriter:
                     continue
                 return True, None
             answered = True
-            lines = read(text, account, max_steps=self._max_steps, prompt=messages[0]["content"])
+            lines = read(text, account, max_steps=self._max_steps, prompt=prompts.not_to_be_copied(self._max_steps))
             if lines is not None:
                 return True, lines
         return answered, None
