@@ -142,6 +142,7 @@ def test_the_two_spaces_hold_what_is_known_at_first_and_the_whole_card():
         ("put a mug in cabinet", "-= Welcome =-\n\nA room.\n\nYour task is to: put a mug in cabinet."),
         ("boil water", "You are in the hall."),
         ("boil water", "The hall. " * 10_000),
+        ("boil water", "Task: boil water\n\n" + "The hall. " * 10_000),
         ("", "You are in the hall."),
         ("boil \ud800", "The\x00 hall"),
     ],
