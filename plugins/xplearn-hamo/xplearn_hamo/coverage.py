@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -67,6 +67,14 @@ class CoverageSelector(Selector):
     def curve(self) -> CoverageCurve | None:
         """How coverage grew at the last query, or None before the first."""
         return self._curve
+
+    def explain(self) -> Mapping[str, Any]:
+        """The coverage curve: ``cards``, ``ids`` and ``gains`` in the order chosen, ``knee``, and how many were ``kept``."""
+        return (
+            {}
+            if self._curve is None
+            else {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self._curve).items()}
+        )
 
     def select(self, queries: Sequence[Query], store: ExperienceStore) -> list[Selection]:
         if any(query.purpose != "study" for query in queries):
