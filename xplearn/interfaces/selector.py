@@ -28,5 +28,5 @@ class Selector(Component):
         """One selection per query, best first."""
 
     def explain(self) -> Mapping[str, Any]:
-        """Why the last study selection is what it is, as JSON values: kept with the run's record, for reports. Empty where nothing is told."""
+        """Why the last study selection is what it is, in JSON values: kept with the run, for reports. Empty where nothing is told."""
         return {}
