@@ -8,7 +8,7 @@ import inspect
 import textwrap
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from xplearn.errors import XplearnError
 from xplearn.plugins import installed
@@ -39,7 +39,7 @@ def _part(entry: Entry) -> list[str]:
     if capabilities:
         lines += [capabilities, ""]
     rows = [
-        f"| `{field.name}` | `{_type(field)}` | {_default(field)} | {_field_docs(cls).get(field.name, '')} |"
+        f"| `{field.name}` | `{_type(cls, field)}` | {_default(field)} | {_field_docs(cls).get(field.name, '')} |"
         for field in dataclasses.fields(cls)  # type: ignore[arg-type]
         if field.init
     ]
@@ -59,8 +59,12 @@ def _capabilities(cls: type[Any]) -> str:
     return " · ".join(f"{word} " + ", ".join(f"`{name}`" for name in sorted(names)) for word, names in found if names)
 
 
-def _type(field: dataclasses.Field[Any]) -> str:
+def _type(cls: type[Any], field: dataclasses.Field[Any]) -> str:
+    """The annotation as it stands; a name for a few literal values is told as these values."""
+    hint = get_type_hints(cls)[field.name]
     text = field.type if isinstance(field.type, str) else getattr(field.type, "__name__", str(field.type))
+    if get_origin(hint) is Literal:
+        text = f"Literal[{', '.join(map(repr, get_args(hint)))}]"
     return text.replace("|", "\\|")
 
 

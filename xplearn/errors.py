@@ -98,9 +98,16 @@ class EnvironmentDiedError(XplearnError):
         super().__init__(f"environment '{env}': {reason}")
 
 
+_BEGUN = 3
+"""Letters with which a name can be said to have been begun."""
+
+
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """The known name most like ``name``, or None where nothing is close."""
     options = list(known)
+    begun = [option for option in options if len(name) >= _BEGUN and option.startswith(name)]
+    if len(begun) == 1:
+        return begun[0]
     close = difflib.get_close_matches(name, options, n=1, cutoff=0.5)
     if close:
         return close[0]

@@ -99,3 +99,11 @@ def test_play_suggests_a_task_on_a_typo(capsys):
 
 def test_nothing_from_outside_controls_the_screen():
     assert printable("a\x1b[31mb\rc\nd\u202ee\ud800") == "a�[31mb�c\nd�e�"
+
+
+def test_a_presets_purpose_is_its_first_sentence_over_as_many_lines_as_it_takes():
+    from xplearn.cli.plugins import _purpose
+
+    assert _purpose("# A model that\n# learns. And more.\npolicy: x\n# no\n") == "A model that learns"
+    assert _purpose("# A model: one line\npolicy: x\n") == "A model: one line"
+    assert _purpose("policy: x\n# no\n") == ""

@@ -9,7 +9,7 @@ import pytest
 import xplearn
 from xplearn.compose import compose, merge
 from xplearn.config import load_experiment
-from xplearn.errors import ConfigError, PluginError, UnknownComponentError
+from xplearn.errors import ConfigError, PluginError, UnknownComponentError, nearest
 from xplearn.fields import build
 from xplearn.interfaces import Selector
 from xplearn.plugins import installed
@@ -189,6 +189,11 @@ def test_a_whole_experiment_is_checked_with_full_paths():
 def test_an_unknown_part_suggests_the_nearest():
     with pytest.raises(UnknownComponentError, match=r"no selector is called 'core.neerest'; did you mean 'core.nearest'\?"):
         load_experiment(None, [*TOY, "selector=core.neerest"], REGISTRY)
+
+
+def test_a_name_that_was_begun_is_meant_where_no_other_begins_so():
+    assert nearest("obs", ["nouns", "observation", "max_steps"]) == "observation"
+    assert nearest("obs", ["nouns", "observation", "observed"]) != "observation"
 
 
 def test_make_builds_one_part_from_keywords():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from itertools import takewhile
 
 from xplearn.cli.arguments import Commands, add_command
 from xplearn.cli.terminal import printable
@@ -47,6 +48,6 @@ def _line(slot: str, name: str, purpose: str) -> str:
 
 
 def _purpose(preset: str) -> str:
-    """The comment a preset begins with, up to its first full stop or line's end."""
-    first = preset.partition("\n")[0]
-    return first.removeprefix("#").strip().partition(". ")[0].rstrip(".:") if first.startswith("#") else ""
+    """The first sentence of the comment a preset begins with."""
+    comment = takewhile(lambda line: line.startswith("#"), preset.splitlines())
+    return " ".join(line.removeprefix("#").strip() for line in comment).partition(". ")[0].rstrip(".:")

@@ -83,7 +83,7 @@ class Environment(Component):
         return ""
 
     def demonstrate(self, task: Task, *, seed: int) -> Trajectory:
-        """How an expert solves the task (capability ``env.demos``)."""
+        """How an expert solves the task (capability ``env.demos``). An episode in progress is over afterwards."""
         raise NotImplementedError(f"{type(self).__name__} has no demonstrations")
 
     def opening(self, task: Task, observation: Observation) -> tuple[Message, ...]:

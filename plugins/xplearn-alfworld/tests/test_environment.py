@@ -168,6 +168,17 @@ def test_snapshots_take_an_episode_back_even_from_its_end(env):
     assert env.step("look").truncated
 
 
+def test_keys_of_snapshots_are_equal_where_the_state_is(env):
+    start(env)
+    seen = [env.snapshot().key]
+    for action in ("look", "go to countertop 1", "take mug 1 from countertop 1", "look"):
+        env.step(action)
+        seen.append(env.snapshot().key)
+    assert (seen[1], seen[4], len(set(seen))) == (seen[0], seen[3], 3)
+    start(env, "look_at_obj_in_light")
+    assert env.snapshot().key not in seen
+
+
 def test_a_snapshot_belongs_to_its_task(env):
     with pytest.raises(ContractError, match="no episode is in progress"):
         env.snapshot()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
@@ -43,6 +43,11 @@ class Snapshot:
     """Actions taken."""
     ended: bool
     """Whether it was over."""
+
+    @property
+    def key(self) -> Hashable:
+        """Equal where the task and the state of the game are, however many actions led there: for what a search has seen."""
+        return self.task, self.state.key()
 
 
 @dataclass

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -54,6 +54,11 @@ class State:
     sliced: set[int] = field(default_factory=set)
     lit: set[int] = field(default_factory=set)
     """Things that have been used: they never go out again."""
+
+    def key(self) -> Hashable:
+        """Equal for equal states, and fit for sets."""
+        marks = (self.opened, self.moved, self.clean, self.hot, self.cool, self.sliced, self.lit)
+        return self.here, self.holding, tuple(self.contents), tuple(self.spots), tuple(frozenset[object](mark) for mark in marks)
 
     def copy(self) -> State:
         """A state of its own, equal to this one."""

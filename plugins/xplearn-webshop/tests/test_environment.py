@@ -211,3 +211,9 @@ def test_demonstrations_take_actions_that_are_offered():
         env = WebShop(goals=goals)
         for task in env.tasks("all"):
             assert all(step.action in step.query.candidates for step in env.demonstrate(task, seed=0).steps)
+
+
+def test_prices_recorded_with_the_other_kind_of_goals_are_refused(data_folder):
+    prices = data_folder / "oracle" / "human_goals_prices.json.gz"
+    with pytest.raises(DataError, match="was recorded with human goals, not synthetic ones"):
+        WebShop(data=str(data_folder), goals="synthetic", prices=str(prices)).tasks("all")

@@ -4,7 +4,7 @@ import pytest
 from xplearn_webshop.environment import WebShop
 from xplearn_webshop.policies import OraclePolicy, RulePolicy, first_hit, instruction
 
-from xplearn import Conditioning, Sampling
+from xplearn import Conditioning, ConfigError, Sampling
 
 FORMS = ("text", "text_rich", "html")
 
@@ -61,9 +61,16 @@ def test_the_rule_agent_buys_the_first_hit_as_it_is(form):
     assert outcome.info["url"].endswith("/{}")
 
 
-def test_an_unknown_instruction_leaves_the_oracle_without_words():
-    asked = Conditioning(messages=({"role": "user", "content": "WebShop [SEP] Instruction: [SEP] sing [SEP] Search"},))
-    assert OraclePolicy().generate([asked], Sampling(), [0])[0].text == ""
+def test_the_oracle_says_that_its_fields_are_not_the_environments():
+    env = WebShop(goals="synthetic")
+    messages = tuple(env.opening(task := env.tasks("test")[0], env.reset(task, seed=0)))
+    with pytest.raises(ConfigError, match=r"webshop\.oracle: no goal here is in the words 'Find me .*must be the environment's"):
+        OraclePolicy().generate([Conditioning(messages=messages)], Sampling(), [0])
+
+
+def test_the_oracle_has_no_words_where_nothing_is_sold():
+    elsewhere = Conditioning(messages=({"role": "user", "content": "You are in the middle of a room."},))
+    assert OraclePolicy().generate([elsewhere], Sampling(), [0])[0].text == ""
 
 
 @pytest.mark.slow
@@ -80,3 +87,8 @@ def test_the_rule_agent_on_the_published_products_scores_as_measured_on_the_orig
     assert len(outcomes) == 415
     assert score == pytest.approx(60.5, abs=1.5)
     assert success == pytest.approx(22.9, abs=1.5)
+
+
+@pytest.mark.parametrize("policy", [RulePolicy(), OraclePolicy()])
+def test_a_policy_that_only_shops_asks_for_a_shop(policy):
+    assert policy.requires <= WebShop().provides

@@ -80,6 +80,7 @@ class Catalogue:
         self._index = Index(folder, size=len(self._ranks), documents=header["documents"], ranks=self._ranks)
         self._product = functools.lru_cache(maxsize=4096)(self._read)
         self._search = functools.lru_cache(maxsize=256)(self._find)
+        self._load = load
         self._prices = self._loaded(load) if load else None
         self._goals = {kind: self._opened_goals(kind, load) for kind in KINDS}
         self.digest: str = _digest(header["digest"], load, price_seed)
@@ -122,8 +123,10 @@ class Catalogue:
         """All goals of a kind, in the canonical order; a goal's ``index`` is its place.
 
         Raises:
-            DataError: there are none, or human goals are asked for and their file is missing.
+            DataError: there are none, the recorded load is of the other kind, or human goals are asked for and their file is missing.
         """
+        if self._load is not None and self._load.kind() not in ("", kind):
+            raise DataError(self._load.path, f"was recorded with {self._load.kind()} goals, not {kind} ones; give the file of such a load")
         if kind == "human" and not self._header["human file"]:
             raise DataError(self._header["source"], f"there is no items_human_ins.json for human goals; {loading.GET}")
         if not self._goals[kind]:

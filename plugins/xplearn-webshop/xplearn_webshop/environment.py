@@ -81,7 +81,7 @@ class WebShop(Environment):
 
     @property
     def provides(self) -> frozenset[str]:
-        return frozenset({"env.actions", "env.demos", "env.replay", "env.pages"})
+        return frozenset({"env.actions", "env.demos", "env.replay", "env.pages", "webshop.shop"})
 
     @property
     def version(self) -> str:

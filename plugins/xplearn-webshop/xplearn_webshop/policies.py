@@ -8,10 +8,12 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xplearn import Capability, Completion, Conditioning, Message, Policy, Sampling
+from xplearn import Capability, Completion, Conditioning, ConfigError, Message, Policy, Sampling
 from xplearn_webshop import script
 from xplearn_webshop.catalogue import Catalogue, open_catalogue
 from xplearn_webshop.goals import Kind
+
+ORACLE = "webshop.oracle"
 
 _AROUND_INSTRUCTION = (
     ('<p class="instruction">', "</p>"),
@@ -34,6 +36,10 @@ class _Shopper(Policy):
     def provides(self) -> frozenset[Capability]:
         return frozenset({"policy.keyed"})
 
+    @property
+    def requires(self) -> frozenset[Capability]:
+        return frozenset({"webshop.shop"})
+
     def generate(
         self,
         conditionings: Sequence[Conditioning],
@@ -55,7 +61,7 @@ class _Shopper(Policy):
 
 @dataclass(kw_only=True)
 class RulePolicy(_Shopper):
-    """Searches for the whole instruction, opens the first hit and buys it as it is. WebShop's rule baseline."""
+    """Searches for the instruction without its price, opens the first hit and buys it as it is. WebShop's rule baseline."""
 
     def _action(self, turn: int, heard: Sequence[str]) -> str:
         if turn == 0:
@@ -91,7 +97,11 @@ class OraclePolicy(_Shopper):
             self._opened = open_catalogue(self.data, prices=self.prices, price_seed=self.price_seed, nouns=self.nouns)
             for goal in self._opened.goals(self.goals):
                 self._places.setdefault(goal.instruction.strip(), goal.index)
-        place = self._places.get(instruction(heard[0]))
+        wanted = instruction(heard[0])
+        place = self._places.get(wanted)
+        if place is None and wanted:
+            reason = f"no goal here is in the words '{wanted[:80]}': its data, goals, prices and price_seed must be the environment's"
+            raise ConfigError(ORACLE, reason)
         lines = script.actions(self._opened, self._opened.goals(self.goals)[place]) if place is not None else ()
         return lines[turn] if turn < len(lines) else ""
 
