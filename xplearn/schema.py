@@ -12,6 +12,9 @@ from xplearn.errors import ConfigError
 NAME = re.compile(r"\w[\w.-]{0,99}")
 """What a run may be called: it becomes part of a folder's name."""
 
+PART = re.compile(r"([1-9][0-9]{0,5})/([1-9][0-9]{0,5})")
+"""Which part of how many."""
+
 
 @dataclass(kw_only=True)
 class PartSpec:
@@ -44,11 +47,17 @@ class TaskSlice:
     """At most this many tasks of each kind, spread evenly over its list."""
     limit: int | None = None
     """At most this many tasks in all, spread evenly over the kinds."""
+    part: str | None = None
+    """``2/4``: the second of four disjoint parts of what the other fields leave, each with its share of every kind."""
 
     def __post_init__(self) -> None:
         _at_least("skip", self.skip, 0)
         _at_least("per_kind", self.per_kind, 1)
         _at_least("limit", self.limit, 1)
+        if self.part is not None:
+            found = PART.fullmatch(self.part)
+            if found is None or int(found[1]) > int(found[2]):
+                raise ConfigError("part", f"is '{self.part[:80]}'; want which of how many, e.g. 2/4")
 
 
 @dataclass(kw_only=True)

@@ -53,3 +53,14 @@ def test_interval_agrees_with_scipy():
     width = theirs.high - theirs.low
     assert abs(ours.low - theirs.low) < 0.03 * width
     assert abs(ours.high - theirs.high) < 0.03 * width
+
+
+def test_groups_of_the_same_sizes_are_drawn_alike_whatever_they_hold_and_however_much(monkeypatch):
+    rng = np.random.Generator(np.random.PCG64(7))
+    first, second = rng.normal(size=30), rng.normal(size=(50, 3))
+    whole = Bootstrap(resamples=200).means([first, second])
+    monkeypatch.setattr("xplearn.metrics.bootstrap._CHUNK", 1000)
+    pieces = Bootstrap(resamples=200).means([first, second[:, 1]])
+    assert [found.shape for found in (*whole, *pieces)] == [(200,), (200, 3), (200,), (200,)]
+    np.testing.assert_allclose(whole[0], pieces[0])
+    np.testing.assert_allclose(whole[1][:, 1], pieces[1])

@@ -272,7 +272,7 @@ def test_each_need_is_named_with_what_would_fit():
         ("evaluate.sampling", "choices: rank", "env.ranking"),
         ("curriculum", "core.nearest", "store.space:key"),
     }
-    assert found["selector", "core.bm25", "store.filled"].fitting["record"] == ("core.record",)
+    assert found["selector", "core.bm25", "store.filled"].fitting["record"][0] == "core.record"
     assert "core.all" in found["curriculum", "core.nearest", "selector.study"].fitting["curriculum"]
 
 
@@ -603,7 +603,7 @@ def test_study_that_does_not_know_what_was_replayed_from_it_is_damaged(tmp_path,
         with pytest.raises(ZeroDivisionError):
             start(tmp_path, **two)
     (folder,) = tmp_path.iterdir()
-    (folder / "study" / "0-0.json").write_text('{"phase": "train/0/0", "anchors": {}, "replayed": []}')
+    (folder / "study" / "0-0.json").write_text('{"phase": "train/0/0", "anchors": {}, "replayed": [], "explained": {}}')
     with pytest.raises(RecordError, match=r"study: nothing was studied as 'train/0/0/.*remove the run folder and start anew"):
         start(tmp_path, **two)
 
@@ -612,3 +612,10 @@ def test_study_that_does_not_know_what_was_replayed_from_it_is_damaged(tmp_path,
 def test_score_that_is_not_finite_is_refused(score):
     with pytest.raises(ContractError, match=r"gave score .* in task 'boil-0'; a score must be finite"):
         episode_result(dataclasses.replace(samples.trajectory(0), score=score), "train/0/0")
+
+
+def test_what_the_curriculum_says_of_its_choice_is_kept_with_the_run(tmp_path, monkeypatch):
+    monkeypatch.setattr("xplearn.builtin.selectors.AllSelector.explain", lambda self: {"curve": [1, 2], "knee": 1})
+    start(tmp_path)
+    (folder,) = tmp_path.iterdir()
+    assert json.loads((folder / "study" / "0-0.json").read_text())["explained"] == {"curve": [1, 2], "knee": 1}

@@ -1,8 +1,12 @@
+import dataclasses
+
 import pytest
 
+from xplearn.config import load_experiment
 from xplearn.errors import ConfigError
 from xplearn.experiment.stream import domains, evenly, merge_plans, require_known, stages, take
 from xplearn.interfaces import RolloutPlan
+from xplearn.plugins import installed
 from xplearn.schema import EnvSpec, Experiment, PartSpec, StageConfig, TaskSlice
 from xplearn.testing.samples import task
 
@@ -88,3 +92,71 @@ def test_indifferent_learners_take_what_others_ask_for():
 def test_learners_that_want_different_sources_are_both_named():
     with pytest.raises(ConfigError, match=r"learner: b wants rollouts; a, c want demonstrations"):
         merge_plans([("a", RolloutPlan(source="demonstration")), ("b", RolloutPlan()), ("c", RolloutPlan(source="demonstration"))])
+
+
+SCIENCE = [120] * 8 + [90, 80, 60, 50, 40, 30, 30, 25, 24, 22, 20, 18, 14, 10, 6, 4]
+
+
+def skewed(*sizes):
+    """As many tasks of each kind as asked for, kinds one after the other."""
+    return [
+        dataclasses.replace(task(number), id=f"{kind}/{number}", kind=str(kind))
+        for kind, size in enumerate(sizes)
+        for number in range(size)
+    ]
+
+
+def parts(tasks, count, **which):
+    return [take(tasks, TaskSlice(part=f"{number}/{count}", **which)) for number in range(1, count + 1)]
+
+
+def test_parts_are_disjoint_in_the_official_order_and_together_the_slice():
+    tasks = skewed(*SCIENCE)
+    found = parts(tasks, 4, limit=1000, skip=1)
+    slice = take(tasks, TaskSlice(limit=1000, skip=1))
+    assert sorted(chosen.id for part in found for chosen in part) == sorted(chosen.id for chosen in slice)
+    for part in found:
+        assert part == [chosen for chosen in tasks if chosen in part]
+
+
+@pytest.mark.parametrize("sizes", [[120] * 8 + [523], SCIENCE, [1483], [1] * 7, [2, 3, 2, 3, 4]])
+@pytest.mark.parametrize("count", [1, 3, 4])
+def test_parts_differ_by_one_task_at_most_in_all_and_in_each_kind(sizes, count):
+    found = parts(skewed(*sizes), count)
+    assert max(map(len, found)) - min(map(len, found)) <= 1
+    for kind, size in enumerate(sizes):
+        shares = [sum(chosen.kind == str(kind) for chosen in part) for part in found]
+        assert {size // count, -(-size // count)} >= set(shares), "so a kind with as many tasks as parts is in every one"
+
+
+def test_scienceworlds_tasks_make_parts_of_371_371_371_and_370():
+    sizes = [120] * 8 + [40] * 12 + [18, 10, 11, 4]
+    assert sum(sizes) == 1483
+    found = parts(skewed(*sizes), 4)
+    assert [len(part) for part in found] == [371, 371, 371, 370]
+    assert all(len({chosen.kind for chosen in part}) == 24 for part in found)
+
+
+def test_a_part_is_not_every_fourth_of_a_list_that_enumerates_combinations():
+    (first, *_) = parts(skewed(120), 4)
+    remainders = [int(chosen.id.split("/")[1]) % 4 for chosen in first]
+    assert all(4 <= remainders.count(rest) <= 12 for rest in range(4))
+    assert parts(skewed(120), 4)[0] == first
+
+
+def test_more_parts_than_tasks_leave_the_last_ones_empty():
+    assert [len(part) for part in parts(TASKS, 4, limit=2)] == [1, 1, 0, 0]
+
+
+@pytest.mark.parametrize("part", ["5/4", "0/4", "1/0", "2", "", "2 / 4", "-1/4", "a/b", "1/4/2", "1/" + "9" * 5000, "٢/٤"])
+def test_bad_part_is_one_line_with_an_example(part):
+    with pytest.raises(ConfigError, match=r"^part: is '.*'; want which of how many, e.g. 2/4$"):
+        TaskSlice(part=part)
+
+
+def test_part_of_a_stage_is_told_with_its_path():
+    given = {"policy": "core.random", "sampling": {"choices": "admissible"}, "stream": [{"env": "core.errands", "tasks": {"part": 0.5}}]}
+    with pytest.raises(ConfigError, match=r"^stream\.0\.tasks\.part: is '0.5'; want which of how many"):
+        load_experiment(given, [], installed().registry)
+    experiment, _ = load_experiment(given, [("stream.0.tasks.part", "1/2")], installed().registry)
+    assert experiment.stream[0].tasks.part == "1/2"

@@ -36,7 +36,7 @@ def panels(experiment: Experiment, wanted: Iterable[Domain], pools: Pools) -> tu
         versions[domain.name] = pool.version
     require_known(known, which, "evaluate.tasks")
     if not any(tasks for _, tasks in found.values()):
-        raise ConfigError("evaluate.tasks", f"leaves none of the {len(known)} tasks of split '{which.split}'; loosen skip or limit")
+        raise ConfigError("evaluate.tasks", f"leaves none of the {len(known)} tasks of split '{which.split}'; loosen skip, limit or part")
     return found, versions
 
 

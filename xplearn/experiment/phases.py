@@ -111,7 +111,7 @@ def training_tasks(pools: Pools, stage: Stage) -> list[Task]:
     require_known(known, which, path)
     found = take(known, which)
     if not found:
-        raise ConfigError(path, f"leaves none of the {len(known)} tasks of split '{which.split}'; loosen skip or limit")
+        raise ConfigError(path, f"leaves none of the {len(known)} tasks of split '{which.split}'; loosen skip, limit or part")
     return found
 
 

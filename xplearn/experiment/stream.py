@@ -12,6 +12,7 @@ from typing import TypeVar
 from xplearn.errors import ConfigError, nearest
 from xplearn.interfaces import RolloutPlan
 from xplearn.schema import EnvSpec, Experiment, StageConfig, TaskSlice
+from xplearn.seeding import shuffled
 from xplearn.types import Arm, Task
 
 T = TypeVar("T")
@@ -70,7 +71,7 @@ def take(tasks: Sequence[Task], which: TaskSlice) -> list[Task]:
     if which.skip or which.per_kind is not None:
         kept = {task.id for group in _by_kind(found) for task in evenly(group[which.skip :], which.per_kind)}
         found = [task for task in found if task.id in kept]
-    return spread(found, which.limit)
+    return portion(spread(found, which.limit), which.part)
 
 
 def spread(tasks: Sequence[Task], count: int | None) -> list[Task]:
@@ -79,6 +80,20 @@ def spread(tasks: Sequence[Task], count: int | None) -> list[Task]:
     Where kinds take turns, every n-th task of the list itself could be of one kind.
     """
     kept = {task.id for task in evenly([task for group in _by_kind(tasks) for task in group], count)}
+    return [task for task in tasks if task.id in kept]
+
+
+def portion(tasks: Sequence[Task], part: str | None) -> list[Task]:
+    """One part of the tasks in the given order, e.g. ``2/4``; None for all. The parts are disjoint and together the whole.
+
+    The tasks are dealt like cards, kind after kind: two parts differ by at most one task, in each kind and in all, and a kind with as many
+    tasks as there are parts is in every one. A kind is shuffled first, keyed: where a list enumerates combinations, every n-th are alike.
+    """
+    if part is None:
+        return list(tasks)
+    number, count = map(int, part.split("/"))
+    deck = [task for group in _by_kind(tasks) for task in shuffled(group, 0, "part", group[0].kind)]
+    kept = {task.id for task in deck[number - 1 :: count]}
     return [task for task in tasks if task.id in kept]
 
 

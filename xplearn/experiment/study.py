@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 from xplearn.errors import RecordError
 from xplearn.experiment.context import Context
@@ -35,6 +36,8 @@ class Study:
     """Ids of the trajectories to train on, by the id of the one that the bank knows: an expert's demonstration may be dressed twice."""
     replayed: Sequence[Anchor] = field(default_factory=tuple)
     """Anchors of earlier stages."""
+    explained: Mapping[str, Any] = field(default_factory=dict)
+    """What the curriculum says about its choice."""
 
 
 def studied(run: Context, stage: Stage, round: int, batch: Sequence[Trajectory]) -> list[Trajectory]:
@@ -84,18 +87,20 @@ def draw(earlier: Mapping[int, Sequence[Anchor]], count: int, seed: int) -> list
 
 def _choose(run: Context, stage: Stage, round: int, batch: Sequence[Trajectory]) -> Study:
     chosen = choose(run.parts.curriculum, run.agent.store, batch)
+    explained = run.parts.curriculum.explain()
     count = int(run.experiment.replay.ratio * len(chosen) + 0.5)
     replayed = draw(_earlier(run, stage), count, derive(run.agent.seed, "replay", stage.index, round)) if not stage.config.warmup else []
     if run.plan.source == "rollout":
         anchors = {trajectory.id: [trajectory.id] for trajectory in chosen}
-        return Study(phase=training_phase(stage.index, round), anchors=anchors, replayed=replayed)
+        return Study(phase=training_phase(stage.index, round), anchors=anchors, replayed=replayed, explained=explained)
     phase = f"dressed/{stage.index}/{round}"
     dressed = list(dress(chosen, run.agent, run.plan.arms))
     run.writer.trajectories(phase, dressed)
     by_group: dict[str, list[str]] = {}
     for trajectory in dressed:
         by_group.setdefault(trajectory.group, []).append(trajectory.id)
-    return Study(phase=phase, anchors={trajectory.id: by_group[trajectory.group] for trajectory in chosen}, replayed=replayed)
+    anchors = {trajectory.id: by_group[trajectory.group] for trajectory in chosen}
+    return Study(phase=phase, anchors=anchors, replayed=replayed, explained=explained)
 
 
 def _earlier(run: Context, stage: Stage) -> dict[int, list[Anchor]]:

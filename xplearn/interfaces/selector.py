@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
-from typing import ClassVar, Literal
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Literal
 
 from xplearn.component import Component
 from xplearn.interfaces.store import ExperienceStore
@@ -26,3 +26,7 @@ class Selector(Component):
     @abstractmethod
     def select(self, queries: Sequence[Query], store: ExperienceStore) -> list[Selection]:
         """One selection per query, best first."""
+
+    def explain(self) -> Mapping[str, Any]:
+        """Why the last study selection is what it is, in JSON values: kept with the run, for reports. Empty where nothing is told."""
+        return {}

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from xplearn.seeding import derive
+
+Array = np.ndarray[Any, np.dtype[np.float64]]
 
 _CHUNK = 4_000_000
 
@@ -51,16 +54,31 @@ class Bootstrap:
             raise ValueError("an interval needs at least one value")
         if data.size == 1:
             return Interval(mean=float(data[0]), low=None, high=None)
-        means = _resampled_means(data, self.resamples, np.random.Generator(np.random.PCG64(derive(self.seed, "bootstrap"))))
+        return self.interval(float(data.mean()), self.means([data])[0])
+
+    def means(self, groups: Sequence[Array]) -> list[Array]:
+        """Means over resampled tasks, each group drawn by itself; groups of the same sizes are drawn alike, so that figures can be paired.
+
+        Args:
+            groups: each one value per task ``[N]``, or several, ``[N, K]``, that stay together.
+
+        Returns:
+            For each group ``[resamples]`` or ``[resamples, K]``.
+        """
+        rng = np.random.Generator(np.random.PCG64(derive(self.seed, "bootstrap")))
+        return [_resampled_means(group, self.resamples, rng) for group in groups]
+
+    def interval(self, value: float, resampled: Array) -> Interval:
+        """A figure with the interval that holds ``confidence`` of its resampled values ``[resamples]``."""
         tail = (1.0 - self.confidence) / 2.0
-        low, high = np.quantile(means, [tail, 1.0 - tail])
-        return Interval(mean=float(data.mean()), low=float(low), high=float(high))
+        low, high = np.quantile(resampled, [tail, 1.0 - tail])
+        return Interval(mean=value, low=float(low), high=float(high))
 
 
-def _resampled_means(data: np.ndarray[tuple[int], np.dtype[np.float64]], resamples: int, rng: np.random.Generator) -> list[float]:
-    means: list[float] = []
+def _resampled_means(data: Array, resamples: int, rng: np.random.Generator) -> Array:
+    found = np.empty((resamples, *data.shape[1:]))
     rows = max(1, _CHUNK // data.size)
-    while len(means) < resamples:
-        count = min(rows, resamples - len(means))
-        means += data[rng.integers(0, data.size, (count, data.size))].mean(axis=1).tolist()
-    return means
+    for start in range(0, resamples, rows):
+        count = min(rows, resamples - start)
+        found[start : start + count] = data[rng.integers(0, len(data), (count, len(data)))].mean(axis=1)
+    return found

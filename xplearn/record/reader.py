@@ -7,14 +7,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from xplearn.errors import XplearnError
+from xplearn.errors import RecordError, XplearnError
 from xplearn.metrics.bootstrap import Bootstrap
+from xplearn.metrics.continual import Matrix, build_matrix
 from xplearn.metrics.table import Table, build_table
 from xplearn.record.folder import RunFolder
 from xplearn.record.formats import as_json, load_result, load_trajectory
 from xplearn.record.header import Header, read_header
 from xplearn.record.lines import read_lines
-from xplearn.types import EpisodeResult, Trajectory
+from xplearn.types import Arm, EpisodeResult, Trajectory
 
 
 class Run:
@@ -44,11 +45,43 @@ class Run:
     def table(self) -> Table:
         """The table so far."""
         resolved = self.header.resolved
-        evaluate = resolved["evaluate"]
-        bootstrap = Bootstrap(confidence=evaluate["confidence"], resamples=evaluate["resamples"], seed=self.header.seed)
         points = sum(not stage["warmup"] for stage in resolved["stream"])
         learned, domains = bool(resolved["learner"]), list(self.header.panels)
-        return build_table(self.episodes(), points=points, learned=learned, bootstrap=bootstrap, domains=domains)
+        return build_table(self.episodes(), points=points, learned=learned, bootstrap=self._bootstrap(), domains=domains)
+
+    def stream(self) -> list[str]:
+        """Domain of each stage, warm-up aside.
+
+        Raises:
+            RecordError: the header names other domains than the stream has.
+        """
+        envs = [stage["env"] for stage in self.header.resolved["stream"] if not stage["warmup"]]
+        distinct = [env for number, env in enumerate(envs) if env not in envs[:number]]
+        names = list(self.header.panels)
+        if len(names) != len(distinct):
+            raise RecordError(self._folder.header, f"damaged (a stream of {len(distinct)} domains, {len(names)} evaluated)")
+        return [names[distinct.index(env)] for env in envs]
+
+    def matrix(self, arm: Arm) -> Matrix:
+        """R[stage, domain] of an arm so far: final and average score, forgetting, backward and forward transfer.
+
+        Raises:
+            ConfigError: there is no such arm.
+            RecordError: as ``stream``.
+        """
+        replicas = self.header.resolved["evaluate"]["replicas"]
+        return build_matrix(
+            self.episodes(),
+            arm=arm,
+            stream=self.stream(),
+            episodes={domain: panel["tasks"] * replicas for domain, panel in self.header.panels.items()},
+            finished=self.header.status == "finished",
+            bootstrap=self._bootstrap(),
+        )
+
+    def _bootstrap(self) -> Bootstrap:
+        evaluate = self.header.resolved["evaluate"]
+        return Bootstrap(confidence=evaluate["confidence"], resamples=evaluate["resamples"], seed=self.header.seed)
 
     def frame(self) -> Any:
         """The episodes as a pandas data frame, one row each."""

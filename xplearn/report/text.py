@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from xplearn.metrics.table import POOLED
+from xplearn.report import matrix
+from xplearn.report.columns import Column, draw, pack
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -28,6 +29,7 @@ def render(run: Run, console: Console) -> None:
         for piece in tables(table, console.width):
             console.print(piece)
         console.print(caption(table), style="dim")
+    matrix.render(run, console)
     if run.header.status != "finished":
         console.print(standing(run), markup=False)
 
@@ -57,56 +59,16 @@ def tables(table: Table, width: int) -> list[RichTable]:
 
     Domains have a column where there are several; scores by kind of task follow where kinds are few.
     """
-    lines = [cells(row) for row in table.rows]
+    lines, points = [cells(row) for row in table.rows], [row.point for row in table.rows]
     leading = 2 if len({row.domain for row in table.rows}) > 1 else 1
     figures = [Column(name, tuple(line[at] for line in lines)) for at, name in enumerate(COLUMNS)]
-    pieces = [_draw([*figures[:leading], *piece], table) for piece in _pack(figures[2:], figures[:leading], width)]
+    pieces = [draw([*figures[:leading], *piece], points) for piece in pack(figures[2:], figures[:leading], width)]
     named = kinds(table)
     if 1 < len(named) <= MOST_KINDS:
         leads = [Column("score by kind", figures[0].cells), *figures[1:leading]]
         scores = [Column(kind, tuple(f"{row.kinds[kind]:.1f}" if kind in row.kinds else "–" for row in table.rows)) for kind in named]
-        pieces += [_draw([*leads, *piece], table) for piece in _pack(scores, leads, width)]
+        pieces += [draw([*leads, *piece], points) for piece in pack(scores, leads, width)]
     return pieces
-
-
-class Column(NamedTuple):
-    """One column as text."""
-
-    name: str
-    cells: tuple[str, ...]
-
-    @property
-    def width(self) -> int:
-        """Characters it takes, with the gap before it."""
-        return 3 + max(len(text) for text in (self.name, *self.cells))
-
-
-def _pack(columns: Sequence[Column], leads: Sequence[Column], width: int) -> list[list[Column]]:
-    """The columns in order, in groups that fit the width beside the leading ones."""
-    room = width - sum(lead.width for lead in leads)
-    groups: list[list[Column]] = [[]]
-    for column in columns:
-        if groups[-1] and sum(other.width for other in groups[-1]) + column.width > room:
-            groups.append([])
-        groups[-1].append(column)
-    return groups
-
-
-def _draw(columns: Sequence[Column], table: Table) -> RichTable:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table as RichTable
-    from rich.text import Text
-
-    drawn = RichTable(box=SIMPLE_HEAD, pad_edge=False)
-    for number, column in enumerate(columns):
-        left = number == 0 or column.name == "domain"
-        drawn.add_column(Text(column.name), justify="left" if left else "right", no_wrap=True, overflow="fold")
-    points = [row.point for row in table.rows]
-    for number, line in enumerate(zip(*(column.cells for column in columns), strict=True)):
-        if number and points[number] != points[number - 1]:
-            drawn.add_section()
-        drawn.add_row(*map(Text, line))
-    return drawn
 
 
 def kinds(table: Table) -> list[str]:

@@ -1,0 +1,21 @@
+"""HaMo's parts: ``hamo.cards`` writes experience, ``hamo.coverage`` chooses what to study."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xplearn import hookimpl
+
+if TYPE_CHECKING:
+    from xplearn.registry import PluginRegistry
+
+
+@hookimpl
+def xplearn_register(registry: PluginRegistry) -> None:
+    """Register the parts."""
+    registry.add(
+        "learner", "cards", "xplearn_hamo.cards:CardWriter", help="one card per expert trajectory: task, first observation, outline"
+    )
+    registry.add(
+        "selector", "coverage", "xplearn_hamo.coverage:CoverageSelector", help="anchors whose neighbourhoods cover the stage's cards"
+    )

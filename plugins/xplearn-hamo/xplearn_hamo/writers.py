@@ -1,0 +1,147 @@
+"""Who writes outlines: the rules, the run's own policy, or a model behind an endpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
+from threading import Event
+from typing import Protocol, cast
+
+from xplearn import AgentView, Conditioning, LocalPolicy, Sampling, derive
+from xplearn_hamo import prompts, rules
+from xplearn_hamo.account import Account
+from xplearn_hamo.endpoint import Endpoint, EndpointConfig, NoAnswerError
+from xplearn_hamo.outline import read
+
+Lines = tuple[str, ...]
+
+_LONGEST_WAIT = 30.0
+"""Seconds between two requests for a card."""
+_HOPELESS = 8
+"""An endpoint that stayed silent on so many cards in a row is not asked again in this call of ``learn``."""
+
+
+class Writer(Protocol):
+    """Writes outlines."""
+
+    @property
+    def identity(self) -> str:
+        """Names everything that an outline depends on besides its account and its length."""
+        ...
+
+    def ready(self) -> AbstractContextManager[None]:
+        """A context in which to write."""
+        ...
+
+    def write(self, accounts: Sequence[Account]) -> list[Lines | None]:
+        """Per account the lines of its outline, or None where none was usable."""
+        ...
+
+
+class RulesWriter:
+    """Needs no model."""
+
+    def __init__(self, max_steps: int) -> None:
+        self._max_steps = max_steps
+
+    @property
+    def identity(self) -> str:
+        return f"rules/{rules.VERSION}"
+
+    def ready(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def write(self, accounts: Sequence[Account]) -> list[Lines | None]:
+        return [rules.write(account, self._max_steps) for account in accounts]
+
+
+class PolicyWriter:
+    """The policy, greedily, all accounts of a call in one batch.
+
+    A policy that keeps what it was before training writes as that: one trained to act has unlearned to explain, and so cards of all
+    stages are of one hand.
+    """
+
+    def __init__(self, agent: AgentView, *, max_steps: int, max_new_tokens: int) -> None:
+        self._agent, self._max_steps = agent, max_steps
+        self._sampling = Sampling(max_new_tokens=max_new_tokens, temperature=0.0, stop=())
+
+    @property
+    def identity(self) -> str:
+        version = "untrained" if self._untrained else str(self._agent.policy.version)
+        return f"policy/{prompts.VERSION}/{self._sampling.max_new_tokens}/{version}/{self._agent.policy!r}"
+
+    @property
+    def _untrained(self) -> bool:
+        return "policy.reference" in self._agent.policy.provides
+
+    def ready(self) -> AbstractContextManager[None]:
+        return cast(LocalPolicy, self._agent.policy).reference() if self._untrained else nullcontext()
+
+    def write(self, accounts: Sequence[Account]) -> list[Lines | None]:
+        asked = [prompts.conversation(account, self._max_steps) for account in accounts]
+        keys = [derive(self._agent.seed, "hamo.cards", account.digest()) for account in accounts]
+        said = self._agent.policy.generate([Conditioning(messages=messages) for messages in asked], self._sampling, keys)
+        return [
+            read(
+                completion.text,
+                account,
+                max_steps=self._max_steps,
+                prompt=prompts.not_to_be_copied(self._max_steps),
+                cut_off=completion.finish == "length",
+            )
+            for completion, account in zip(said, accounts, strict=True)
+        ]
+
+
+class EndpointWriter:
+    """A model behind an endpoint, all accounts of a call at once; each is asked again, with growing pauses, before it is given up."""
+
+    def __init__(self, config: EndpointConfig, *, max_steps: int, max_new_tokens: int) -> None:
+        self._config, self._max_steps, self._max_new_tokens = config, max_steps, max_new_tokens
+        self._endpoint = Endpoint(config)
+        self._silent = 0
+
+    @property
+    def identity(self) -> str:
+        return f"endpoint/{prompts.VERSION}/{self._max_new_tokens}/{self._config.url}/{self._config.model}"
+
+    def ready(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def write(self, accounts: Sequence[Account]) -> list[Lines | None]:
+        """As ``Writer.write``; asks no more once the endpoint has stayed silent too often.
+
+        Raises:
+            ConfigError: the endpoint refuses to be asked.
+        """
+        if self._silent >= _HOPELESS:
+            return [None] * len(accounts)
+        stop = Event()
+        with ThreadPoolExecutor(len(accounts) or 1) as pool:
+            try:
+                tries = list(pool.map(lambda account: self._outline(account, stop), accounts))
+            finally:
+                stop.set()
+        for answered, _ in tries:
+            self._silent = 0 if answered else self._silent + 1
+        return [lines for _, lines in tries]
+
+    def _outline(self, account: Account, stop: Event) -> tuple[bool, Lines | None]:
+        """Whether there was any answer, and the outline if one was usable."""
+        messages, answered, pause = prompts.conversation(account, self._max_steps), False, self._config.backoff_seconds
+        for attempt in range(self._config.retries + 1):
+            if attempt and stop.wait(min(pause * 2 ** (attempt - 1), _LONGEST_WAIT)):
+                break
+            try:
+                text = self._endpoint.ask(messages, self._max_new_tokens)
+            except NoAnswerError as error:
+                if error.passing:
+                    continue
+                return True, None
+            answered = True
+            lines = read(text, account, max_steps=self._max_steps, prompt=prompts.not_to_be_copied(self._max_steps))
+            if lines is not None:
+                return True, lines
+        return answered, None

@@ -1,0 +1,86 @@
+"""The matrix R[stage, domain] of a run on a terminal, and the figures read from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from xplearn.metrics.continual import cell, retention
+from xplearn.report.columns import Column, draw, pack
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table as RichTable
+
+    from xplearn.metrics.bootstrap import Interval
+    from xplearn.metrics.continual import Matrix
+    from xplearn.record.reader import Run
+
+FIGURES = {"final": "final", "average": "average", "forgetting": "forgetting", "bwt": "BWT", "fwt": "FWT"}
+"""What is shown of an arm, and under which name."""
+
+UNSIGNED = ("final", "average")
+
+CAPTION = (
+    "score of each domain (0 to 100) before learning and after each stage; forgetting: final minus best so far; BWT: final minus just "
+    "after its stage; FWT: just before its stage minus before learning; retention: final without the bank over final with it; paired "
+    "intervals over tasks"
+)
+
+
+def render(run: Run, console: Console) -> None:
+    """Print the matrix of each arm and its figures, for a run of several stages."""
+    if len(run.stream()) < 2:
+        return
+    plain, experience = run.matrix("plain"), run.matrix("experience")
+    found = pieces(plain, experience, console.width)
+    for piece in found:
+        console.print(piece)
+    if found:
+        console.print(CAPTION, style="dim")
+
+
+def pieces(plain: Matrix, experience: Matrix, width: int) -> list[RichTable]:
+    """The matrices of the arms that were evaluated, then their figures, cut to the width between columns."""
+    arms = [matrix for matrix in (plain, experience) if matrix.scores]
+    found = [piece for matrix in arms for piece in _fit([_stages(matrix)], _domains(matrix), width)]
+    if any(matrix.reached for matrix in arms):
+        kept = retention(plain, experience)
+        found += _fit([Column("", tuple(map(_standing, arms)))], [*_figures(arms), _retention(arms, kept)], width)
+    return found
+
+
+def _fit(leads: Sequence[Column], columns: Sequence[Column], width: int) -> list[RichTable]:
+    sections = [0] * len(leads[0].cells)
+    return [draw([*leads, *piece], sections) for piece in pack(columns, leads, width)]
+
+
+def _stages(matrix: Matrix) -> Column:
+    """What each line of the matrix comes after; the domain is named where there are several."""
+    several = len(matrix.domains) > 1
+    lines = [f"after {stage}" + (f" {domain}" if several else "") for stage, domain in enumerate(matrix.stream, start=1)]
+    return Column(f"{matrix.arm} arm", ("before", *lines))
+
+
+def _domains(matrix: Matrix) -> list[Column]:
+    return [Column(domain, tuple(map(cell, matrix.values[:, number]))) for number, domain in enumerate(matrix.domains)]
+
+
+def _standing(matrix: Matrix) -> str:
+    """The arm, and how far it has come if not to the end."""
+    partly = matrix.reached < len(matrix.stream)
+    return f"{matrix.arm} arm" + (f", after {matrix.reached} of {len(matrix.stream)}" if partly else "")
+
+
+def _figures(arms: Sequence[Matrix]) -> list[Column]:
+    figures = [matrix.figures() for matrix in arms]
+    return [Column(shown, tuple(_text(of[name], signed=name not in UNSIGNED) for of in figures)) for name, shown in FIGURES.items()]
+
+
+def _retention(arms: Sequence[Matrix], kept: Interval | None) -> Column:
+    """On the plain arm's line: it is what that arm keeps."""
+    return Column("retention %", tuple(_text(kept if matrix.arm == "plain" else None) for matrix in arms))
+
+
+def _text(value: Interval | None, *, signed: bool = False) -> str:
+    return value.text(signed=signed) if value else "–"
