@@ -259,3 +259,13 @@ def test_what_was_left_out_can_be_seen(tmp_path, rows, packing):
     env = AlfWorld(data=str(tmp_path))
     assert env.splits() == ("train",)
     assert env.skipped == {"files of something else": 1}
+
+
+@pytest.mark.parametrize("wrong", [None, "train/house/0-0", 3])
+def test_what_is_no_task_or_snapshot_is_named(wrong):
+    env = AlfWorld()
+    with pytest.raises(ContractError, match="reset takes a Task, not "):
+        env.reset(wrong, seed=0)
+    env.reset(env.tasks("train")[0], seed=0)
+    with pytest.raises(ContractError, match="restore takes what snapshot"):
+        env.restore(wrong)

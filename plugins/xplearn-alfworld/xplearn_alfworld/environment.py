@@ -151,6 +151,8 @@ class AlfWorld(Environment):
 
     def reset(self, task: Task, *, seed: int) -> Observation:
         self._episode = None
+        if not isinstance(task, Task):
+            raise ContractError(self.NAME, f"reset takes a Task, not {type(task).__name__}; tasks() lists them")
         entry = self._games().find(task.id) if task.env == self.NAME else None
         if entry is None:
             known = f"'{self.data}'" if self.data else f"the generated houses of seed {self.seed}"
@@ -220,6 +222,8 @@ class AlfWorld(Environment):
     def restore(self, snapshot: Snapshot) -> None:
         """Go on from a moment of the same task's episode, be it over by now."""
         episode = self._begun()
+        if not isinstance(snapshot, Snapshot):
+            raise ContractError(self.NAME, f"restore takes what snapshot() gave, not {type(snapshot).__name__}")
         if snapshot.task != episode.task:
             raise ContractError(self.NAME, f"the snapshot is of {snapshot.task}, the episode of {episode.task}; reset to that task first")
         episode.engine.restore(snapshot.state)

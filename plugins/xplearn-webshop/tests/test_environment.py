@@ -217,3 +217,9 @@ def test_prices_recorded_with_the_other_kind_of_goals_are_refused(data_folder):
     prices = data_folder / "oracle" / "human_goals_prices.json.gz"
     with pytest.raises(DataError, match="was recorded with human goals, not synthetic ones"):
         WebShop(data=str(data_folder), goals="synthetic", prices=str(prices)).tasks("all")
+
+
+@pytest.mark.parametrize("task", [None, "human/0", 3])
+def test_what_is_no_task_is_named(task):
+    with pytest.raises(ContractError, match="reset takes a Task, not "):
+        WebShop().reset(task, seed=0)

@@ -206,6 +206,8 @@ class WebShop(Environment):
         )
 
     def _wanted(self, task: Task) -> Goal:
+        if not isinstance(task, Task):
+            raise ContractError(NAME, f"reset takes a Task, not {type(task).__name__}; tasks() lists them")
         kind, _, number = task.id.partition("/")
         if task.env != NAME or kind != self.goals or not (number.isascii() and number.isdigit() and len(number) < _LONGEST_NUMBER):
             raise DataError(task.id, f"is not a task of these fields; ids look like {self.goals}/0")
