@@ -1,10 +1,11 @@
-"""Writing files so that a kill at any moment leaves the old one or the new one."""
+"""Writing files so that a kill at any moment leaves the old one or the new one, and where files for keeping at hand belong."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -63,3 +64,12 @@ def sync(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def platform_cache() -> Path:
+    """The user's folder for what can be made again, as the platform has it."""
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pytest
@@ -23,3 +24,14 @@ def policy() -> HfPolicy:
     except DataError as error:
         pytest.skip(str(error))
     return policy
+
+
+@pytest.fixture
+def say(capsys: pytest.CaptureFixture[str]) -> Callable[[str, str, str], None]:
+    """Prints one figure: its name, value and target."""
+
+    def line(name: str, value: str, target: str) -> None:
+        with capsys.disabled():
+            print(f"\nRATIO {name}: {value} (target {target})", end="")
+
+    return line

@@ -38,15 +38,6 @@ Say = Callable[[str, str, str], None]
 Scripts = Sequence[tuple[Task, list[str]]]
 
 
-@pytest.fixture
-def say(capsys: pytest.CaptureFixture[str]) -> Say:
-    def line(name: str, value: str, target: str) -> None:
-        with capsys.disabled():
-            print(f"\nRATIO {name}: {value} (target {target})", end="")
-
-    return line
-
-
 @pytest.fixture(scope="module")
 def native() -> AlfWorld:
     return AlfWorld(faithful=True, max_steps=STEPS + 1, games=GAMES)

@@ -23,15 +23,6 @@ DIM = 384
 SIZE = 10_000
 
 
-@pytest.fixture
-def say(capsys):
-    def line(name: str, value: str, target: str) -> None:
-        with capsys.disabled():
-            print(f"\nRATIO {name}: {value} (target {target})", end="")
-
-    return line
-
-
 @pytest.fixture(scope="module")
 def vectors():
     rows = np.random.default_rng(0).normal(size=(SIZE + 64, DIM)).astype(np.float32)

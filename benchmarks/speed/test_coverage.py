@@ -25,15 +25,6 @@ K = 3
 ROUNDS = 5
 
 
-@pytest.fixture
-def say(capsys):
-    def line(name: str, value: str, target: str) -> None:
-        with capsys.disabled():
-            print(f"\nRATIO {name}: {value} (target {target})", end="")
-
-    return line
-
-
 def instance(count: int):
     """Neighbours of random cards, and each card's rank among ties: more hits first, then the smaller row."""
     neighbours = nearest_neighbours(np.random.default_rng(0).normal(size=(count, 64)).astype(np.float32), K)

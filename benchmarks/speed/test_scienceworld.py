@@ -43,15 +43,6 @@ Play = Callable[[int], int]
 """Plays one episode; the number of steps."""
 
 
-@pytest.fixture
-def say(capsys: pytest.CaptureFixture[str]) -> Callable[[str, str, str], None]:
-    def line(name: str, value: str, target: str) -> None:
-        with capsys.disabled():
-            print(f"\nRATIO {name}: {value} (target {target})", end="")
-
-    return line
-
-
 @pytest.fixture(scope="module")
 def scripts() -> Scripts:
     env = ScienceWorld(simplifications=SIMPLIFICATIONS)

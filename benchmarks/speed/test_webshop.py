@@ -61,15 +61,6 @@ print(json.dumps({"together": together, "growth": megabytes() - before}))
 """
 
 
-@pytest.fixture
-def say(capsys: pytest.CaptureFixture[str]) -> Callable[[str, str, str], None]:
-    def line(name: str, value: str, target: str) -> None:
-        with capsys.disabled():
-            print(f"\nRATIO {name}: {value} (target {target})", end="")
-
-    return line
-
-
 @pytest.fixture(scope="module")
 def env() -> WebShop:
     if not (DATA / "items_shuffle_1000.json").exists():

@@ -32,15 +32,6 @@ LARGE = int(os.environ.get("XPLEARN_WEBSHOP_PRODUCTS", "100000"))
 WORDS = 107
 
 
-@pytest.fixture
-def say(capsys):
-    def line(name: str, value: str, target: str) -> None:
-        with capsys.disabled():
-            print(f"\nRATIO {name}: {value} (target {target})", end="")
-
-    return line
-
-
 @pytest.fixture(scope="module", autouse=True)
 def cache(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:

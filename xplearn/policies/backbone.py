@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from xplearn.errors import DataError, nearest
+from xplearn.files import platform_cache
 from xplearn.policies.sealed import damage, read_seal
 
 State = Literal["cached", "wheel", "absent", "damaged"]
@@ -101,15 +101,7 @@ class ModelStatus:
 def cache_folder() -> Path:
     """Folder of converted models: ``$XPLEARN_CACHE/models``, else below the platform's cache folder of the user."""
     chosen = os.environ.get("XPLEARN_CACHE")
-    return (Path(chosen).expanduser() if chosen else _platform_cache() / "xplearn") / "models"
-
-
-def _platform_cache() -> Path:
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return (Path(chosen).expanduser() if chosen else platform_cache() / "xplearn") / "models"
 
 
 def resolve(model: str) -> str:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from xplearn import DataError
-from xplearn.files import sync
+from xplearn.files import platform_cache, sync
 from xplearn_webshop.build import FORMAT, HEADER, build, checksum
 from xplearn_webshop.loading import Source, located
 from xplearn_webshop.nouns import Tagger
@@ -34,7 +34,7 @@ _temporary: dict[str, Path] = {}
 def cache_folder() -> Path:
     """The folder of compiled data."""
     chosen = os.environ.get("XPLEARN_CACHE")
-    return (located(chosen) if chosen else _platform_cache() / "xplearn") / "webshop"
+    return (located(chosen) if chosen else platform_cache() / "xplearn") / "webshop"
 
 
 def key(source: Source, tagger: Tagger) -> str:
@@ -120,11 +120,3 @@ def _elsewhere(source: Source, tagger: Tagger, name: str, error: OSError) -> Pat
         raise DataError(source.label, f"{reason}; nor can a temporary folder ({again.strerror or again})") from None
     _temporary[name] = folder
     return folder
-
-
-def _platform_cache() -> Path:
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
