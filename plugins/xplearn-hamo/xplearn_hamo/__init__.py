@@ -12,10 +12,11 @@ if TYPE_CHECKING:
 
 @hookimpl
 def xplearn_register(registry: PluginRegistry) -> None:
-    """Register the parts."""
+    """Register the parts and presets."""
     registry.add(
         "learner", "cards", "xplearn_hamo.cards:CardWriter", help="one card per expert trajectory: task, first observation, outline"
     )
     registry.add(
         "selector", "coverage", "xplearn_hamo.coverage:CoverageSelector", help="anchors whose neighbourhoods cover the stage's cards"
     )
+    registry.add_presets("xplearn_hamo")
