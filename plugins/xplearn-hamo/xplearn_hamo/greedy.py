@@ -30,7 +30,8 @@ def reverse_sets(neighbours: Rows) -> tuple[Rows, Rows]:
     count, width = neighbours.shape
     hits = np.bincount(neighbours.ravel(), minlength=count)
     indptr = np.concatenate(([0], np.cumsum(hits)))
-    return indptr, np.argsort(neighbours, axis=None, kind="stable") // max(width, 1)
+    places = np.sort(neighbours.ravel() * neighbours.size + np.arange(neighbours.size))  # plain numbers sort much faster than an argsort
+    return indptr, places % max(neighbours.size, 1) // max(width, 1)
 
 
 def greedy_cover(neighbours: Rows, allowed: NDArray[np.bool_] | None = None) -> tuple[Rows, Rows]:
