@@ -33,7 +33,8 @@ def load_experiment(
 
     Args:
         source: path of a YAML file, name of a preset, a mapping, or None for overrides alone.
-        overrides: ``key.path=value``; list items by number, e.g. ``learner.0.lr=1e-4``.
+        overrides: ``key.path=value``; list items by number, e.g. ``learner.0.lr=1e-4``. ``order=[2,0,1]`` puts the stages of the stream,
+            numbered as listed, in another order.
         registry: where parts and presets are found.
 
     Returns:
@@ -79,8 +80,21 @@ def _with_part_specs(given: Mapping[str, Any]) -> dict[str, Any]:
     stream = raw.get("stream", [])
     if not isinstance(stream, list):
         raise ConfigError("stream", "want a list of stages, e.g. [{env: core.errands}]")
-    raw["stream"] = [_stage(stage, f"stream.{index}") for index, stage in enumerate(stream)]
+    staged = [_stage(stage, f"stream.{index}") for index, stage in enumerate(stream)]
+    raw["stream"] = _ordered(staged, raw.pop("order", None))
     return raw
+
+
+def _ordered(stream: list[Any], order: Any) -> list[Any]:
+    """The stages in the order that ``order`` gives by their numbers, e.g. ``[2, 0, 1]``; as listed without one."""
+    if order is None:
+        return stream
+    numbers = order if isinstance(order, list) and all(type(number) is int for number in order) else []
+    if sorted(numbers) != list(range(len(stream))):
+        raise ConfigError(
+            "order", f"is {order!r}; want each of the {len(stream)} stages once, by number from 0, e.g. {list(range(len(stream)))[::-1]}"
+        )
+    return [stream[number] for number in numbers]
 
 
 def _greedy(evaluate: Any, sampling: Any) -> Any:

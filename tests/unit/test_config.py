@@ -207,3 +207,20 @@ def test_a_name_of_a_plugin_that_is_not_installed_says_how_to_get_ours_and_inven
         Registry().get("selector", "hamo.x")
     with pytest.raises(PluginError, match=r"'scientist': is not installed, .* \(installed are none\)"):
         Registry().get("selector", "scientist.best")
+
+
+STREAM = {"stream": [{"env": "core.errands"}, {"env": "core.counting"}, {"env": {"name": "core.counting", "length": 2}}]}
+
+
+def test_the_stages_stand_in_another_order_by_one_override():
+    listed, _ = load_experiment(STREAM, TOY[1:], REGISTRY)
+    ordered, given = load_experiment(STREAM, [*TOY[1:], "order=[2,0,1]", "stream.1.tasks.limit=5"], REGISTRY)
+    assert [stage.env for stage in ordered.stream] == [listed.stream[number].env for number in (2, 0, 1)]
+    assert ordered.stream[2].tasks.limit == 5
+    assert given["order"] == [2, 0, 1]
+
+
+@pytest.mark.parametrize("order", ["[0,1]", "[0,1,1]", "[1,2,3]", "[a,b,c]", "2", "[true,0,2]", "{}"])
+def test_an_order_that_is_no_permutation_of_the_stages_is_refused(order):
+    with pytest.raises(ConfigError, match=r"order: is .*; want each of the 3 stages once, by number from 0, e\.g\. \[2, 1, 0\]"):
+        load_experiment(STREAM, [*TOY[1:], f"order={order}"], REGISTRY)
