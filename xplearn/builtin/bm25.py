@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from xplearn.builtin.keys import query_text
 from xplearn.builtin.selectors import check_count, require_act
 from xplearn.capability import Capability
 from xplearn.errors import ConfigError
 from xplearn.interfaces import ExperienceStore, Selector
+from xplearn.keys import query_text
 from xplearn.types import Query, Selection
 
 if TYPE_CHECKING:

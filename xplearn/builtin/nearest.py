@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from xplearn.builtin.keys import query_text
 from xplearn.builtin.selectors import check_count, require_act
 from xplearn.capability import Capability
 from xplearn.errors import ConfigError, ContractError
 from xplearn.interfaces import Encoder, ExperienceStore, Selector
+from xplearn.keys import query_text
 from xplearn.types import Query, Selection
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from xplearn.builtin.keys import trajectory_key
 from xplearn.capability import Capability
 from xplearn.errors import ConfigError
 from xplearn.interfaces import AgentView, Learner
+from xplearn.keys import trajectory_key
 from xplearn.seeding import derive
 from xplearn.types import Experience, Trajectory
 

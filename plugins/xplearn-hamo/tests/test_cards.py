@@ -4,7 +4,6 @@ import dataclasses
 
 import numpy as np
 import pytest
-from xplearn_hamo.account import retrieval_key
 from xplearn_hamo.cards import CardWriter, card_id
 from xplearn_hamo.endpoint import EndpointConfig
 
@@ -12,6 +11,7 @@ import xplearn
 from xplearn import Completion, ConfigError, Policy, Query
 from xplearn.encoders.hashing import HashingEncoder
 from xplearn.errors import ContractError
+from xplearn.keys import trajectory_key
 from xplearn.testing import samples
 from xplearn.testing.agents import FakeAgent
 from xplearn.testing.contracts import LearnerContract
@@ -155,7 +155,7 @@ def test_a_card_is_found_by_exactly_what_the_act_time_selector_asks_with(goal, f
         agent.encoder.texts.clear()
         step = trajectory.steps[0]
         agent.selector.select([Query(purpose="act", task=trajectory.task, messages=step.query.messages)], agent.store)
-        assert agent.encoder.texts == [retrieval_key(trajectory)] == [next(iter(agent.store)).key]
+        assert agent.encoder.texts == [trajectory_key(trajectory)] == [next(iter(agent.store)).key]
 
 
 def test_a_key_holds_neither_outline_nor_any_later_observation():

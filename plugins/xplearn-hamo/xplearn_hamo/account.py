@@ -45,16 +45,6 @@ def account(trajectory: Trajectory, *, start_chars: int) -> Account:
     )
 
 
-def retrieval_key(trajectory: Trajectory) -> str:
-    """What a card is found by: the goal and the first observation as acting knows them, nothing later.
-
-    To the letter what ``core.nearest`` asks with at the first step of the same task: the first user turn, led by the goal where that turn
-    does not state it. Hence neither cut nor cleaned.
-    """
-    first, goal = first_turn(trajectory), trajectory.task.goal
-    return first if goal in first else f"{goal}\n\n{first}".strip()
-
-
 def first_turn(trajectory: Trajectory) -> str:
     """The first user turn of the conversation before the first action."""
     messages = trajectory.steps[0].query.messages if trajectory.steps else ()

@@ -10,8 +10,9 @@ from typing import Literal
 import numpy as np
 
 from xplearn import AgentView, Capability, ConfigError, Experience, Learner, RolloutPlan, Trajectory, derive
+from xplearn.keys import trajectory_key
 from xplearn_hamo import rules
-from xplearn_hamo.account import Account, account, retrieval_key
+from xplearn_hamo.account import Account, account
 from xplearn_hamo.cache import DIGEST, Outlines
 from xplearn_hamo.endpoint import EndpointConfig
 from xplearn_hamo.outline import Outline
@@ -162,7 +163,7 @@ def _card(
     return Experience(
         id=id,
         kind="card",
-        key=retrieval_key(trajectory),
+        key=trajectory_key(trajectory),
         content="\n".join([f"Task: {written_of.goal}", *start, f"Outline:\n{outline}"]),
         source=trajectory.id,
         task=trajectory.task.id,

@@ -1,4 +1,4 @@
-"""What an experience is found by: one recipe for writing a key and for asking.
+"""What an experience is found by: one recipe for writing a key and for asking. Public: plugins that write or search a bank use it too.
 
 A key holds the goal and the first observation only, which is what is known when acting starts; later observations would make
 the key of a finished trajectory unlike any question.
