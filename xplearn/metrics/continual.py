@@ -111,9 +111,12 @@ class Matrix:
         """
         return {name: self._interval(figure) for name, figure in FIGURES.items()}
 
-    def resampled(self, reached: int) -> Array:
-        """The matrix up to stage ``reached`` on resampled tasks, ``[resamples, 1 + reached, D]``; the same tasks for both arms."""
-        by_domain = [self._by_task(domain, reached) for domain in self.domains]
+    def resampled(self, reached: int, domains: Sequence[str] = ()) -> Array:
+        """The matrix up to stage ``reached`` on resampled tasks, ``[resamples, 1 + reached, D]``; the same tasks for both arms.
+
+        The columns are ``domains``, by default its own: two runs are resampled alike when they are asked for the same ones.
+        """
+        by_domain = [self._by_task(domain, reached) for domain in domains or self.domains]
         return np.stack(self.bootstrap.means(by_domain), axis=-1)
 
     def knows_spread(self, reached: int) -> bool:
@@ -168,6 +171,21 @@ def retention(plain: Matrix, experience: Matrix) -> Interval | None:
     if not plain.knows_spread(reached) or not below.all():
         return Interval(mean=value, low=None, high=None)
     return plain.bootstrap.interval(value, 100.0 * above / below)
+
+
+def final_difference(ours: Matrix, theirs: Matrix) -> Interval | None:
+    """``final`` of one matrix minus that of another over the same tasks, paired; None where they have not come equally far."""
+    reached, domains = ours.reached, sorted(ours.domains)
+    if not reached or reached != theirs.reached or domains != sorted(theirs.domains):
+        return None
+    value = float(final(ours.values[: reached + 1], ours.learned[:reached]) - final(theirs.values[: reached + 1], theirs.learned[:reached]))
+    if not ours.knows_spread(reached):
+        return Interval(mean=value, low=None, high=None)
+    above, below = (
+        final(matrix.resampled(reached, domains), [domains.index(domain) for domain in matrix.stream[:reached]])
+        for matrix in (ours, theirs)
+    )
+    return ours.bootstrap.interval(value, above - below)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

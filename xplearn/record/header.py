@@ -125,16 +125,24 @@ def panel(tasks: Iterable[Task]) -> dict[str, Any]:
     return {"tasks": len(ids), "hash": hashlib.sha256(json.dumps(ids).encode()).hexdigest()[:16]}
 
 
-def require_comparable(path: object, recorded: Mapping[str, Any], current: Mapping[str, Any], what: str) -> None:
+def require_comparable(path: object, recorded: Mapping[str, Any], current: Mapping[str, Any], what: str, *, other: object = None) -> None:
     """Refuse to mix figures of different environment versions or panels.
+
+    Args:
+        path: of the run that recorded ``recorded``.
+        recorded: by domain.
+        current: what it is to go on with, or what the run at ``other`` recorded.
+        what: is compared.
+        other: path of another run that is to stand in the same table.
 
     Raises:
         RecordError: a domain that both name differs; both sides are in the message.
     """
+    place, mend = ("now", "Start anew with another run.name") if other is None else (f"in {other}", "Show each by itself")
     for domain in sorted(recorded.keys() & current.keys()):
         if recorded[domain] != current[domain]:
             raise RecordError(
                 path,
-                f"its {what} of '{domain}' is {recorded[domain]}, now it is {current[domain]}: figures of the two must not stand in one"
-                " table. Start anew with another run.name",
+                f"its {what} of '{domain}' is {recorded[domain]}, {place} it is {current[domain]}: figures of the two must not stand in one"
+                f" table. {mend}",
             )

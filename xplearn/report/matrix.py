@@ -46,7 +46,7 @@ def pieces(plain: Matrix, experience: Matrix, width: int) -> list[RichTable]:
     found = [piece for matrix in arms for piece in _fit([_stages(matrix)], _domains(matrix), width)]
     if any(matrix.reached for matrix in arms):
         kept = retention(plain, experience)
-        found += _fit([Column("", tuple(map(_standing, arms)))], [*_figures(arms), _retention(arms, kept)], width)
+        found += _fit([Column("", tuple(map(_standing, arms)))], [*figures(arms), _retention(arms, kept)], width)
     return found
 
 
@@ -72,15 +72,17 @@ def _standing(matrix: Matrix) -> str:
     return f"{matrix.arm} arm" + (f", after {matrix.reached} of {len(matrix.stream)}" if partly else "")
 
 
-def _figures(arms: Sequence[Matrix]) -> list[Column]:
-    figures = [matrix.figures() for matrix in arms]
-    return [Column(shown, tuple(_text(of[name], signed=name not in UNSIGNED) for of in figures)) for name, shown in FIGURES.items()]
+def figures(matrices: Sequence[Matrix]) -> list[Column]:
+    """A column for each continual figure, a line for each matrix."""
+    found = [matrix.figures() for matrix in matrices]
+    return [Column(shown, tuple(text(of[name], signed=name not in UNSIGNED) for of in found)) for name, shown in FIGURES.items()]
 
 
 def _retention(arms: Sequence[Matrix], kept: Interval | None) -> Column:
     """On the plain arm's line: it is what that arm keeps."""
-    return Column("retention %", tuple(_text(kept if matrix.arm == "plain" else None) for matrix in arms))
+    return Column("retention %", tuple(text(kept if matrix.arm == "plain" else None) for matrix in arms))
 
 
-def _text(value: Interval | None, *, signed: bool = False) -> str:
+def text(value: Interval | None, *, signed: bool = False) -> str:
+    """An interval, or a dash where there is none."""
     return value.text(signed=signed) if value else "–"

@@ -1,0 +1,126 @@
+"""Several runs side by side: the same stages with other learners and in other orders."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+import xplearn
+from xplearn.cli import main
+from xplearn.errors import RecordError
+from xplearn.metrics.bootstrap import Bootstrap
+from xplearn.metrics.compare import Entry, groups, spreads, versus_first
+from xplearn.metrics.continual import Matrix, final_difference
+from xplearn.record.reader import load
+from xplearn.report.compare import entries, render
+
+
+def matrix(scores, stream=("s", "a"), arm="plain", **changes):
+    """A matrix from ``{(point, domain): [score of each task]}``."""
+    by_task = {place: {f"t{number}": value for number, value in enumerate(values)} for place, values in scores.items()}
+    fields = {"domains": tuple(dict.fromkeys(stream)), "stream": tuple(stream), "bootstrap": Bootstrap(resamples=200), **changes}
+    return Matrix(arm=arm, scores=by_task, **fields)
+
+
+FORGETS = {(0, "s"): [0, 10], (0, "a"): [5, 5], (1, "s"): [80, 90], (1, "a"): [5, 15], (2, "s"): [10, 20], (2, "a"): [60, 80]}
+KEEPS = FORGETS | {(2, "s"): [70, 90]}
+
+
+def test_what_runs_share_before_learning_stands_once():
+    found = groups([Entry(run="a", matrix=matrix(FORGETS)), Entry(run="b", matrix=matrix(KEEPS))])
+    assert [[line.label for line in group.lines] for group in found] == [
+        ["Base"],
+        ["a after 1 s", "a after 2 a"],
+        ["b after 1 s", "b after 2 a"],
+    ]
+    base, forgetting = found[0].lines[0], found[1].lines[1]
+    assert base.scores["s"].mean == 5
+    assert not base.versus_base
+    assert forgetting.scores["s"].mean == 15
+    assert forgetting.versus_base["s"].mean == 10
+
+
+def test_bases_that_differ_stand_apart_and_each_run_is_measured_by_its_own():
+    other = matrix(KEEPS | {(0, "s"): [30, 30]})
+    found = groups([Entry(run="a", matrix=matrix(FORGETS)), Entry(run="b", matrix=other)])
+    assert [line.label for line in found[0].lines] == ["Base of a", "Base of b"]
+    assert found[2].lines[0].versus_base["s"].mean == 85 - 30
+
+
+def test_the_experience_arm_is_measured_by_the_plain_base():
+    shown = matrix({place: [value + 1 for value in values] for place, values in FORGETS.items()}, arm="experience")
+    found = groups([Entry(run="a", matrix=matrix(FORGETS)), Entry(run="a", matrix=shown)])
+    assert [line.label for line in found[0].lines] == ["Base", "Base+Harness"]
+    assert found[0].lines[1].versus_base["s"].mean == 1
+    assert found[2].lines[0].label == "a+Harness after 1 s"
+
+
+def test_final_scores_differ_by_pairs_so_a_constant_gain_has_no_width():
+    gained = matrix(FORGETS | {(2, "s"): [30, 40], (2, "a"): [80, 100]})
+    found = final_difference(gained, matrix(FORGETS))
+    assert (found.mean, found.low, found.high) == (20, 20, 20)
+
+
+def test_pairs_are_the_same_whatever_the_order_of_the_stages():
+    wide = {"s": [0, 100, 50, 20], "a": [3, 9]}
+    there = {(point, domain): values for point in range(3) for domain, values in wide.items()}
+    found = final_difference(matrix(there), matrix(there, stream=("a", "s")))
+    assert (found.mean, found.low, found.high) == (0, 0, 0)
+
+
+def test_a_run_that_has_not_come_as_far_is_not_compared_in_the_end():
+    begun = {place: values for place, values in FORGETS.items() if place[0] < 2}
+    assert versus_first([Entry(run="a", matrix=matrix(FORGETS)), Entry(run="b", matrix=matrix(begun))]) == [None, None]
+
+
+def test_orders_of_one_stream_are_found():
+    there, back = Entry(run="sa", matrix=matrix(FORGETS)), Entry(run="as", matrix=matrix(KEEPS, stream=("a", "s")))
+    ((arm, found, spread),) = spreads([there, back])
+    assert (arm, [entry.run for entry in found], spread.finals) == ("plain", ["sa", "as"], (42.5, 75.0))
+    assert not list(spreads([there, Entry(run="b", matrix=matrix(KEEPS))]))
+
+
+STAGES = [{"env": "core.errands", "tasks": {"limit": 4}}, {"env": "core.counting", "tasks": {"limit": 4}}]
+CONFIG = {
+    "stream": STAGES,
+    "policy": "core.random",
+    "selector": "core.nearest",
+    "conditioner": "core.prompt",
+    "record": {"name": "core.record"},
+    "sampling": {"choices": "admissible"},
+    "evaluate": {"tasks": {"limit": 3}, "resamples": 100},
+}
+
+
+def named(folder, name, **changes):
+    return xplearn.run(CONFIG | changes, run__dir=str(folder), run__name=name).folder
+
+
+def test_show_prints_the_runs_of_a_folder_side_by_side(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    named(tmp_path, "shown")
+    named(tmp_path, "bare", record=[], selector="core.none", conditioner="core.none")
+    assert main(["show", str(tmp_path)]) == 0
+    said = capsys.readouterr().out
+    labels = [line.split("  ")[0].strip() for line in said.splitlines()]
+    assert labels.count("Base") == labels.count("Base+Harness") == 1
+    assert {"shown after 1 core.errands", "shown+Harness after 2 core.counting", "bare after 2 core.counting"} <= set(labels)
+    assert "vs bare" in said
+
+
+def test_runs_in_two_orders_show_the_spread(tmp_path):
+    runs = [load(named(tmp_path, "there")), load(named(tmp_path, "back", stream=STAGES[::-1]))]
+    stream = io.StringIO()
+    render(runs, Console(file=stream, width=200))
+    assert "orders of one stream (there, back), plain arm: final" in stream.getvalue()
+
+
+def test_runs_on_other_tasks_are_refused_a_place_in_one_table(tmp_path):
+    one, other = load(named(tmp_path, "a")), load(named(tmp_path, "b", evaluate={"tasks": {"limit": 2}, "resamples": 100}))
+    with pytest.raises(RecordError, match=r"its panel of 'core\.counting' is .* must not stand in one table\. Show each by itself"):
+        render([one, other], Console(file=io.StringIO()))
+
+
+def test_runs_of_one_name_are_told_apart_by_folder(tmp_path):
+    runs = [load(named(tmp_path, "run")), load(named(tmp_path, "run", selector="core.random"))]
+    assert {entry.run for entry in entries(runs)} == {run.path.name for run in runs}

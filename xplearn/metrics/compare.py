@@ -1,0 +1,109 @@
+"""Several runs side by side: what each scores at every evaluation point, beside its Base, and its final score beside the first run's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from xplearn.metrics.bootstrap import Interval
+from xplearn.metrics.continual import Matrix, OrderSpread, final_difference, order_spread
+from xplearn.types import Arm
+
+ARMS: tuple[Arm, ...] = ("plain", "experience")
+"""In the order they are shown."""
+
+ByDomain = Mapping[str, Mapping[str, float]]
+"""Mean score of each task, 0 to 100, by domain."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One arm of one run."""
+
+    run: str
+    """What the run is called."""
+    matrix: Matrix
+
+    @property
+    def name(self) -> str:
+        """The run, and whether its bank is shown."""
+        return self.run + _harness(self.matrix.arm)
+
+    def at(self, point: int) -> ByDomain:
+        """The scores at an evaluation point, of the domains that were evaluated in full."""
+        return {domain: self.matrix.scores[point, domain] for domain in self.matrix.domains if (point, domain) in self.matrix.scores}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One evaluation point of an arm."""
+
+    label: str
+    scores: Mapping[str, Interval]
+    """By domain, 0 to 100, over tasks."""
+    versus_base: Mapping[str, Interval]
+    """Paired difference to the same run's Base, by domain."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Lines that belong together: all before learning, or one arm of one run."""
+
+    name: str
+    lines: tuple[Line, ...]
+
+
+def groups(entries: Sequence[Entry]) -> list[Group]:
+    """What was scored before learning, once where the runs agree, then each entry stage by stage."""
+    bases = {entry.run: entry.at(0) for entry in entries if entry.matrix.arm == "plain"}
+    opening = tuple(_line(label, entry, 0, {} if entry.matrix.arm == "plain" else bases) for label, entry in _openings(entries))
+    later = [Group(name=entry.name, lines=tuple(_stages(entry, bases))) for entry in entries]
+    return [group for group in (Group(name="", lines=opening), *later) if group.lines]
+
+
+def versus_first(entries: Sequence[Entry]) -> list[Interval | None]:
+    """How far each entry's final score lies above the first one's, paired over tasks; None for the first itself."""
+    return [final_difference(entry.matrix, entries[0].matrix) if number else None for number, entry in enumerate(entries)]
+
+
+def spreads(entries: Sequence[Entry]) -> Iterator[tuple[Arm, list[Entry], OrderSpread]]:
+    """For each arm the finished runs, two or more, that differ in nothing but the order of their stages, and how much that mattered."""
+    for arm in ARMS:
+        found = [entry for entry in entries if entry.matrix.arm == arm and entry.matrix.reached == len(entry.matrix.stream)]
+        streams = {entry.matrix.stream for entry in found}
+        alike = len({tuple(sorted(stream)) for stream in streams}) == 1 and not any(
+            "#" in domain for stream in streams for domain in stream
+        )
+        if len(found) > 1 and len(streams) == len(found) and alike:
+            yield arm, found, order_spread([entry.matrix for entry in found])
+
+
+def _openings(entries: Sequence[Entry]) -> Iterator[tuple[str, Entry]]:
+    for arm in ARMS:
+        found = [entry for entry in entries if entry.matrix.arm == arm and entry.at(0)]
+        agree = all(entry.at(0) == found[0].at(0) for entry in found)
+        for entry in found[:1] if agree else found:
+            yield "Base" + _harness(arm) + ("" if agree else f" of {entry.run}"), entry
+
+
+def _stages(entry: Entry, bases: Mapping[str, ByDomain]) -> Iterator[Line]:
+    for point, domain in enumerate(entry.matrix.stream, start=1):
+        if entry.at(point):
+            yield _line(f"{entry.name} after {point}" + (f" {domain}" if len(entry.matrix.domains) > 1 else ""), entry, point, bases)
+
+
+def _line(label: str, entry: Entry, point: int, bases: Mapping[str, ByDomain]) -> Line:
+    scores, base, mean = entry.at(point), bases.get(entry.run, {}), entry.matrix.bootstrap.mean
+    return Line(
+        label=label,
+        scores={domain: mean(list(by_task.values())) for domain, by_task in scores.items()},
+        versus_base={
+            domain: mean([score - base[domain][task] for task, score in by_task.items()])
+            for domain, by_task in scores.items()
+            if domain in base
+        },
+    )
+
+
+def _harness(arm: Arm) -> str:
+    return "+Harness" if arm == "experience" else ""

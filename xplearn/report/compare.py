@@ -1,0 +1,86 @@
+"""Several runs on a terminal, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from xplearn.metrics.compare import Entry, Group, groups, spreads, versus_first
+from xplearn.record.header import require_comparable
+from xplearn.report.columns import Column, draw, pack
+from xplearn.report.matrix import figures, text
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table as RichTable
+
+    from xplearn.record.reader import Run
+
+CAPTION = (
+    "score 0 to 100 with bootstrap interval over tasks; vs Base and the difference of final scores are paired on the same tasks; +Harness: "
+    "the bank is shown; forgetting: final minus best so far; BWT: final minus just after its stage; FWT: just before its stage minus "
+    "before learning"
+)
+
+
+def render(runs: Sequence[Run], console: Console) -> None:
+    """Print what runs scored at every point, in both arms, and the figures of continual learning.
+
+    Raises:
+        RecordError: they were evaluated on other tasks, or in other versions of an environment.
+    """
+    first = runs[0]
+    for run in runs[1:]:
+        require_comparable(run.path, run.header.environments, first.header.environments, "environment version", other=first.path)
+        require_comparable(run.path, run.header.panels, first.header.panels, "panel", other=first.path)
+    found = entries(runs)
+    for piece in [*_scores(groups(found), console.width), *_figures(found, console.width)]:
+        console.print(piece)
+    for arm, group, spread in spreads(found):
+        names, finals = ", ".join(entry.run for entry in group), ", ".join(f"{value:.1f}" for value in spread.finals)
+        disparity = ", ".join(f"{domain} {value:.1f}" for domain, value in spread.disparity.items())
+        console.print(
+            f"orders of one stream ({names}), {arm} arm: final {finals}; mean {spread.mean:.1f}, deviation {spread.deviation:.1f}; "
+            f"largest minus smallest by domain: {disparity}",
+            markup=False,
+        )
+    console.print(CAPTION, style="dim")
+    for run in runs:
+        if run.header.status != "finished":
+            console.print(f"{run.path.name} is not finished (status: {run.header.status})", markup=False)
+
+
+def entries(runs: Sequence[Run]) -> list[Entry]:
+    """Each arm that was evaluated, of each run; a run is called by its name, or by its folder where names repeat."""
+    given = [str(run.header.resolved["run"]["name"]) for run in runs]
+    names = [run.path.name if given.count(name) > 1 else name for name, run in zip(given, runs, strict=True)]
+    found = [Entry(run=name, matrix=run.matrix(arm)) for name, run in zip(names, runs, strict=True) for arm in ("plain", "experience")]
+    return [entry for entry in found if entry.matrix.scores]
+
+
+def _scores(found: Sequence[Group], width: int) -> list[RichTable]:
+    lines = [line for group in found for line in group.lines]
+    sections = [number for number, group in enumerate(found) for _ in group.lines]
+    leads = [Column("", tuple(line.label for line in lines))]
+    domains = list(dict.fromkeys(domain for line in lines for domain in line.scores))
+    columns = []
+    for domain in domains:
+        columns.append(Column(domain, tuple(text(line.scores.get(domain)) for line in lines)))
+        columns.append(Column("vs Base", tuple(text(line.versus_base.get(domain), signed=True) for line in lines)))
+    return [draw([*leads, *piece], sections) for piece in pack(columns, leads, width)]
+
+
+def _figures(found: Sequence[Entry], width: int) -> list[RichTable]:
+    reached = [entry for entry in found if entry.matrix.reached]
+    if not reached:
+        return []
+    leads = [Column("", tuple(map(_standing, reached)))]
+    differences = tuple(text(value, signed=True) for value in versus_first(reached))
+    columns = figures([entry.matrix for entry in reached])
+    columns.insert(1, Column(f"vs {reached[0].name}", differences))
+    return [draw([*leads, *piece], [0] * len(reached)) for piece in pack(columns, leads, width)]
+
+
+def _standing(entry: Entry) -> str:
+    stages = len(entry.matrix.stream)
+    return entry.name + (f" (after {entry.matrix.reached} of {stages})" if entry.matrix.reached < stages else "")
