@@ -3,6 +3,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import random
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -18,7 +19,10 @@ DIM = 6
 
 
 class TestContract(SelectorContract):
-    @pytest.fixture(params=[{}, {"pool": "cumulative"}, {"space": "key", "budget": "full"}], ids=["default", "cumulative", "full"])
+    @pytest.fixture(
+        params=[{}, {"pool": "cumulative"}, {"space": "key", "budget": "full"}, {"draw": "random"}],
+        ids=["default", "cumulative", "full", "random"],
+    )
     def make(self, request):
         return parts.maker("selector", "hamo.coverage", request.param)
 
@@ -155,6 +159,58 @@ def test_nobodys_neighbour_is_no_anchor_and_can_still_be_retrieved(store):
     assert "experience-10" not in chosen(select(store, budget="full"))
     ((hit, _),) = store.search("card", -np.eye(DIM, dtype=np.float32)[:1], 1)[0]
     assert hit == "experience-10"
+
+
+def drawn(store, seed=0, query=None, **fields):
+    selector = CoverageSelector(draw="random", **fields)
+    with FakeAgent(seed=seed) as agent:
+        selector.setup(agent)
+    return selector.select([query or study()], store)[0], selector
+
+
+@pytest.mark.parametrize("fields", [{}, {"budget": "full"}, {"limit": 2}, {"pool": "cumulative"}], ids=str)
+def test_at_random_as_many_are_drawn_as_greedy_would_keep(store, fields):
+    write(store, clusters([12, 9, 6]))
+    offered = study(ids(range(4, 27)))
+    greedy = select(store, offered, **fields)
+    selection, _ = drawn(store, query=offered, **fields)
+    assert len(selection.experiences) == len(greedy.experiences) > 0
+    assert set(chosen(selection)) <= set(offered.candidates)
+    assert selection.scores == (0.0,) * len(selection.experiences)
+
+
+def test_the_random_draw_is_keyed_and_uniform(store):
+    write(store, clusters([10, 10]))
+    first, again = (chosen(drawn(store, seed=1, limit=3, budget="full")[0]) for _ in range(2))
+    draws = [chosen(drawn(store, seed=seed, limit=3, budget="full")[0]) for seed in range(400)]
+    counts = Counter(id for draw in draws for id in draw)
+    assert first == again
+    assert set(counts) == set(ids(range(20)))
+    assert all(35 < count < 90 for count in counts.values()), "each in 60 of 400 draws, give or take four deviations"
+
+
+def test_order_plays_no_part_in_the_random_draw(store):
+    vectors = clusters([10, 8])
+    write(store, vectors)
+    with FakeAgent() as other:
+        write(other.store, vectors, order=list(reversed(range(18))))
+        assert chosen(drawn(other.store)[0]) == chosen(drawn(store)[0])
+
+
+def test_the_explained_curve_stays_that_of_greedy_and_names_the_draw(store):
+    write(store, clusters([12, 9, 6]))
+    greedy = CoverageSelector()
+    greedy.select([study()], store)
+    _, random_one = drawn(store)
+    assert random_one.explain() == {**greedy.explain(), "draw": "random"}
+    assert greedy.explain()["draw"] == "greedy"
+
+
+def test_what_has_no_vector_is_never_drawn(store):
+    write(store, clusters([12]))
+    store.add([samples.experience(number) for number in range(50, 55)])
+    for seed in range(20):
+        assert set(chosen(drawn(store, seed=seed, budget="full")[0])) <= set(ids(range(12)))
 
 
 @pytest.mark.parametrize("count", [2, 3, 4])

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from xplearn import ConfigError, ContractError, ExperienceStore, Query, Selection, Selector
+from xplearn import ConfigError, ContractError, ExperienceStore, Query, Selection, Selector, derive
 from xplearn_hamo.greedy import greedy_cover
-from xplearn_hamo.knee import CoverageCurve, knee
+from xplearn_hamo.knee import CoverageCurve, Draw, knee
 from xplearn_hamo.neighbours import nearest_neighbours
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from xplearn import Capability
+    from xplearn import AgentView, Capability
 
     Vectors = NDArray[np.float32]
     Rows = NDArray[np.int64]
@@ -31,7 +31,7 @@ class CoverageSelector(Selector):
     and of the candidates plays no part. What is nobody's neighbour is never an anchor, with one exception: a lone experience,
     which nothing could stand for, is its own anchor and scores 0. Experiences without a vector in ``space`` take no part.
 
-    A selection is in the order chosen; scores are the gains, in experiences newly covered.
+    A selection is in the order chosen; scores are the gains, in experiences newly covered; 0 where chance chose.
     """
 
     k: int = 3
@@ -45,6 +45,8 @@ class CoverageSelector(Selector):
     """[P] How many anchors: up to the knee of the coverage curve ([OURS] by Kneedle), or up to the last that covers more."""
     limit: int | None = None
     """[OURS] At most this many anchors; empty for no limit. For a fixed number: ``budget: full`` and the number here."""
+    draw: Draw = "greedy"
+    """[OURS] ``random`` is the control of equal budget: as many as greedy would keep, uniformly among the candidates with a vector."""
 
     def __post_init__(self) -> None:
         if self.k < 1:
@@ -54,6 +56,7 @@ class CoverageSelector(Selector):
         if self.limit is not None and self.limit < 1:
             raise ConfigError("limit", f"must be at least 1, got {self.limit}; to study nothing: core.none")
         self._curve: CoverageCurve | None = None
+        self._seed = 0
 
     @property
     def provides(self) -> frozenset[Capability]:
@@ -65,16 +68,22 @@ class CoverageSelector(Selector):
 
     @property
     def curve(self) -> CoverageCurve | None:
-        """How coverage grew at the last query, or None before the first."""
+        """How coverage by greedy choice grew at the last query, whatever ``draw``, or None before the first."""
         return self._curve
 
     def explain(self) -> Mapping[str, Any]:
-        """The coverage curve: ``cards``, ``ids`` and ``gains`` in the order chosen, ``knee``, and how many were ``kept``."""
+        """The coverage curve of the greedy choice: ``cards``, ``ids`` and ``gains`` in the order chosen, ``knee``, how many were ``kept``.
+
+        ``draw`` says whether it was these that were studied, or as many at random.
+        """
         return (
             {}
             if self._curve is None
             else {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self._curve).items()}
         )
+
+    def setup(self, agent: AgentView) -> None:
+        self._seed = agent.seed
 
     def select(self, queries: Sequence[Query], store: ExperienceStore) -> list[Selection]:
         if any(query.purpose != "study" for query in queries):
@@ -84,12 +93,19 @@ class CoverageSelector(Selector):
     def _selection(self, query: Query, store: ExperienceStore) -> Selection:
         offered = query.candidates if query.candidates is not None else _bank(store)
         pool, vectors = self._members(store, _bank(store) if self.pool == "cumulative" else offered)
-        chosen, gains = _anchors(vectors, self.k, _among(pool, offered))
+        allowed = _among(pool, offered)
+        chosen, gains = _anchors(vectors, self.k, allowed)
         ids, counts = [pool[row] for row in chosen.tolist()], gains.tolist()
         best = knee(counts)
         kept = self._kept(best, len(ids))
-        self._curve = CoverageCurve(cards=len(pool), ids=tuple(ids), gains=tuple(counts), knee=best, kept=kept)
+        self._curve = CoverageCurve(cards=len(pool), ids=tuple(ids), gains=tuple(counts), knee=best, kept=kept, draw=self.draw)
+        if self.draw == "random":
+            ids, counts = self._drawn([pool[row] for row in np.flatnonzero(allowed).tolist()]), [0] * kept
         return Selection(experiences=tuple(store.get(ids[:kept])), scores=tuple(map(float, counts[:kept])))
+
+    def _drawn(self, ids: Iterable[str]) -> list[str]:
+        """In an order that depends on seed and ids alone."""
+        return sorted(ids, key=lambda name: (derive(self._seed, "hamo.coverage", "draw", name), name))
 
     def _kept(self, best: int, found: int) -> int:
         count = best if self.budget == "knee" else found

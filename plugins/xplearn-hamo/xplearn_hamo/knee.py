@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import Literal
 
 import numpy as np
+
+Draw = Literal["greedy", "random"]
+"""Who chooses: what covers most, or chance."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +26,9 @@ class CoverageCurve:
     knee: int
     """Anchors at the knee; 0 where nothing can be chosen."""
     kept: int
-    """Anchors selected: the first so many."""
+    """Anchors selected: the first so many, or as many at random."""
+    draw: Draw = "greedy"
+    """Which of the two."""
 
     @property
     def covered(self) -> tuple[int, ...]:
