@@ -68,7 +68,7 @@ def outcome(run):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("source", ["rollout", "demonstration"])
+@pytest.mark.parametrize("source", ["rollout", "demonstration", "both"])
 def test_killed_five_times_a_run_ends_with_the_same_table(tmp_path, source):
     began = time.monotonic()
     whole = finish(tmp_path / "whole", source)

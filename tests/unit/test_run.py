@@ -195,6 +195,52 @@ def test_rounds_of_rollouts_are_collected_anew(tmp_path):
     assert {step.completion.policy_version for trajectory in second for step in trajectory.steps} == {1}
 
 
+BOTH = {"name": "dial.turn", "source": "both", "rollouts_from": 1, "arms": ["plain"]}
+
+
+def test_rollouts_join_the_demonstrations_from_the_round_they_are_wanted_in(tmp_path):
+    watching = Watching()
+    stream = [{**BASE["stream"][0], "rounds": 3}]
+    result = start(tmp_path, observer=watching, stream=stream, learner=BOTH)
+    played = [name for name, _ in watching.phases if not name.startswith(("eval", "learner"))]
+    assert played == ["shown/0", "train/0/1", "train/0/2"], "the expert shows once, and nothing is played before it is wanted"
+    run = load(result.folder)
+    assert [line["batch"] for line in run.scalars() if line["learner"] == "learner.0"] == [4.0, 8.0, 8.0]
+    studied = list(run.trajectories("dressed/0/1"))
+    assert [trajectory.source for trajectory in studied] == ["demonstration"] * 4 + ["rollout"] * 4
+    assert len({trajectory.id for trajectory in studied}) == 8
+
+
+def test_rollouts_beside_demonstrations_meet_the_experts_environment_with_noise_of_their_own(tmp_path):
+    stream = [{"env": "core.errands", "tasks": {"limit": 4}, "rounds": 2}]
+    run = load(start(tmp_path, stream=stream, learner={**BOTH, "rollouts_from": 0}).folder)
+    shown, first, second = (list(run.trajectories(phase)) for phase in ("shown/0", "train/0/0", "train/0/1"))
+    opening = {(item.task.id, item.seed, item.steps[0].query.messages[-1]["content"]) for item in shown}
+    for played in (first, second):
+        assert {(item.task.id, item.seed, item.steps[0].query.messages[-1]["content"]) for item in played} == opening
+    assert [[step.action for step in item.steps] for item in first] != [[step.action for step in item.steps] for item in second]
+
+
+def test_demonstrations_beside_rollouts_are_dressed_in_every_arm_and_rollouts_kept_as_they_were(tmp_path):
+    stream = [{**BASE["stream"][0], "tasks": {"limit": 2}}]
+    run = load(start(tmp_path, stream=stream, learner={**BOTH, "rollouts_from": 0, "arms": ["plain", "experience"]}).folder)
+    studied = list(run.trajectories("dressed/0/0"))
+    assert [(item.source, item.arm) for item in studied] == [
+        (source, arm) for source in ("demonstration", "rollout") for _ in range(2) for arm in ("plain", "experience")
+    ]
+    assert studied[4:] == list(run.trajectories("train/0/0"))
+    assert next(line["batch"] for line in run.scalars() if line["learner"] == "learner.0") == 8.0
+
+
+def test_stage_that_ends_before_its_rollouts_begin_is_refused(tmp_path):
+    stream = [{**BASE["stream"][0], "warmup": True}, {**BASE["stream"][0], "rounds": 2}, BASE["stream"][0]]
+    with pytest.raises(
+        ConfigError, match=r"^stream\.2\.rounds: is 1, and rollouts of the learners begin in round 2 .* stream\.2\.rounds=2$"
+    ):
+        start(tmp_path, stream=stream, learner=BOTH)
+    assert list(tmp_path.iterdir()) == []
+
+
 def interrupt_at(monkeypatch, phase, episode):
     """Ctrl-C when the given episode of a phase is recorded."""
     record = phases.Recording._record
@@ -205,6 +251,19 @@ def interrupt_at(monkeypatch, phase, episode):
             raise KeyboardInterrupt
 
     monkeypatch.setattr(phases.Recording, "_record", stop)
+
+
+@pytest.mark.parametrize(("phase", "episode"), [("shown/0", 3), ("train/0/1", 2)])
+def test_interrupted_run_on_demonstrations_and_rollouts_goes_on_to_the_same_table(tmp_path, monkeypatch, phase, episode):
+    stream = [{**BASE["stream"][0], "rounds": 2}]
+    whole = start(tmp_path / "whole", stream=stream, learner=BOTH)
+    with monkeypatch.context() as patched:
+        interrupt_at(patched, phase, episode)
+        with pytest.raises(KeyboardInterrupt):
+            start(tmp_path / "cut", stream=stream, learner=BOTH)
+    cut = start(tmp_path / "cut", stream=stream, learner=BOTH)
+    assert rows(cut.table) == rows(whole.table)
+    assert load(cut.folder).scalars() == load(whole.folder).scalars()
 
 
 @pytest.mark.parametrize(("phase", "episode"), [("train/0/0", 2), ("eval/0/core.counting", 1), ("eval/1/core.counting", 5)])

@@ -3,7 +3,7 @@ import dataclasses
 import pytest
 
 from xplearn.config import load_experiment
-from xplearn.errors import ConfigError
+from xplearn.errors import ConfigError, ContractError
 from xplearn.experiment.stream import domains, evenly, merge_plans, require_known, stages, take
 from xplearn.interfaces import RolloutPlan
 from xplearn.plugins import installed
@@ -92,6 +92,21 @@ def test_indifferent_learners_take_what_others_ask_for():
 def test_learners_that_want_different_sources_are_both_named():
     with pytest.raises(ConfigError, match=r"learner: b wants rollouts; a, c want demonstrations"):
         merge_plans([("a", RolloutPlan(source="demonstration")), ("b", RolloutPlan()), ("c", RolloutPlan(source="demonstration"))])
+
+
+def test_plans_for_demonstrations_beside_rollouts_merge_to_the_earliest_rollouts():
+    plans = [("a", RolloutPlan(source="both", rollouts_from=2)), ("b", RolloutPlan(source="both", rollouts_from=1))]
+    merged = merge_plans([*plans, ("record", RolloutPlan(indifferent=True))])
+    assert (merged.source, merged.shows) == ("both", True)
+    assert [merged.plays(round) for round in range(3)] == [False, True, True]
+    with pytest.raises(ConfigError, match=r"learner: c wants demonstrations; a, b want demonstrations beside rollouts: one round"):
+        merge_plans([*plans, ("c", RolloutPlan(source="demonstration"))])
+
+
+@pytest.mark.parametrize(("source", "first"), [("rollout", 1), ("demonstration", 1), ("both", -1)])
+def test_rollouts_from_goes_with_both(source, first):
+    with pytest.raises(ContractError, match=r"RolloutPlan: rollouts_from=-?1 with source"):
+        RolloutPlan(source=source, rollouts_from=first)
 
 
 SCIENCE = [120] * 8 + [90, 80, 60, 50, 40, 30, 30, 25, 24, 22, 20, 18, 14, 10, 6, 4]

@@ -11,7 +11,7 @@ from xplearn.agent import Agent
 from xplearn.capability import WHY, Capability, Part, Problem, check
 from xplearn.component import Component
 from xplearn.config import parts_of
-from xplearn.errors import PluginError, UnknownComponentError
+from xplearn.errors import ConfigError, PluginError, UnknownComponentError
 from xplearn.experiment.stream import merge_plans
 from xplearn.fields import build
 from xplearn.interfaces import Conditioner, Encoder, ExperienceStore, Learner, Policy, RolloutPlan, Selector
@@ -97,9 +97,10 @@ def check_experiment(experiment: Experiment, plugins: Plugins) -> list[Problem]:
     An environment that only its own interpreter knows is checked when its pool is open.
 
     Raises:
-        ConfigError: learners ask for different sources, or a part's field is wrong.
+        ConfigError: learners ask for different sources or for more rounds than there are, or a part's field is wrong.
     """
     parts, registry = build_parts(experiment, plugins.registry), plugins.registry
+    _require_rounds(experiment, parts.plan)
     problems = _check_selectors(parts, registry)
     for stage in experiment.stream:
         env = _environment(stage.env, registry)
@@ -139,10 +140,22 @@ def _needs(parts: Parts) -> Iterator[tuple[str, str, Part]]:
     plan = parts.plan
     for path, name, learner in parts.learners():
         wish = learner.plan()
-        if plan.source == "demonstration" and not wish.indifferent:
+        if plan.shows and not wish.indifferent:
             yield path.partition(".")[0], name, _Need(frozenset({"env.demos"}))
         if wish.needs_logprobs:
             yield path.partition(".")[0], name, _Need(frozenset({"policy.score"}))
+
+
+def _require_rounds(experiment: Experiment, plan: RolloutPlan) -> None:
+    """Refuse stages that end before the rollouts begin."""
+    least = plan.rollouts_from + 1
+    short = [index for index, stage in enumerate(experiment.stream) if not stage.warmup and stage.rounds < least]
+    if short:
+        cure = " ".join(f"stream.{index}.rounds={least}" for index in short)
+        raise ConfigError(
+            f"stream.{short[0]}.rounds",
+            f"is {experiment.stream[short[0]].rounds}, and rollouts of the learners begin in round {least} of a stage; type {cure}",
+        )
 
 
 def _check_selectors(parts: Parts, registry: Registry) -> list[Problem]:

@@ -16,6 +16,7 @@ from xplearn.metrics.scores import episode_result, training_phase
 from xplearn.rollout.collector import Assignment, assignments, collect
 from xplearn.rollout.pool import EnvironmentPool
 from xplearn.schema import Experiment
+from xplearn.seeding import Key
 from xplearn.types import Sampling, Task, Trajectory
 
 _HOPELESS = 8
@@ -83,21 +84,36 @@ def play(run: Context, pool: EnvironmentPool, episodes: Sequence[Assignment], ho
 
 
 def gather(run: Context, stage: Stage, round: int) -> list[Trajectory]:
-    """The trajectories one round learns from: rollouts with the bank so far, or the expert's bare demonstrations, shown once a stage."""
-    pool = run.pools.open(stage.config.env)
-    tasks = training_tasks(run.pools, stage)
-    if run.plan.source == "demonstration":
-        phase = training_phase(stage.index, 0)
-        episodes = assignments(tasks, ["plain"], 1, phase=phase, scope=("train", stage.index, 0))
-        _show(run, pool, episodes)
-    else:
-        phase = training_phase(stage.index, round)
-        episodes = assignments(tasks, run.plan.arms, run.plan.replicas, phase=phase, scope=("train", stage.index, round))
-        play(run, pool, episodes, sampling(run.experiment.sampling))
-    batch = run.recorded(phase, [episode.id for episode in episodes])
+    """The trajectories one round learns from: the expert's bare demonstrations, shown once a stage, and rollouts with the bank so far."""
+    batch = _demonstrations(run, stage) if run.plan.shows else []
+    if run.plan.plays(round):
+        batch += _rollouts(run, stage, round)
     if run.plan.needs_logprobs:
         _require_logprobs(run, batch)
     return batch
+
+
+def _demonstrations(run: Context, stage: Stage) -> list[Trajectory]:
+    phase = training_phase(stage.index, 0) if run.plan.source == "demonstration" else f"shown/{stage.index}"
+    tasks = training_tasks(run.pools, stage)
+    episodes = assignments(tasks, ["plain"], 1, phase=phase, scope=_opening(stage))
+    _show(run, run.pools.open(stage.config.env), episodes)
+    return run.recorded(phase, [episode.id for episode in episodes])
+
+
+def _rollouts(run: Context, stage: Stage, round: int) -> list[Trajectory]:
+    """Rollouts of their own episodes; beside demonstrations of the episodes that the expert met, with the round's own sampling noise."""
+    phase, plan = training_phase(stage.index, round), run.plan
+    scope, noise = (_opening(stage), (round,)) if plan.shows else (("train", stage.index, round), ())
+    tasks = training_tasks(run.pools, stage)
+    episodes = assignments(tasks, plan.arms, plan.replicas, phase=phase, scope=scope, noise=noise)
+    play(run, run.pools.open(stage.config.env), episodes, sampling(run.experiment.sampling))
+    return run.recorded(phase, [episode.id for episode in episodes])
+
+
+def _opening(stage: Stage) -> tuple[Key, ...]:
+    """Key of the environments that a stage's demonstrations meet."""
+    return "train", stage.index, 0
 
 
 def training_tasks(pools: Pools, stage: Stage) -> list[Task]:
@@ -166,5 +182,6 @@ def _named(episode: Assignment, seed: int, answer: Trajectory | EnvironmentDiedE
 
 
 def _require_logprobs(run: Context, batch: Sequence[Trajectory]) -> None:
-    if any(step.completion.logprobs is None for trajectory in batch for step in trajectory.steps):
+    played = [trajectory for trajectory in batch if trajectory.source == "rollout" or run.plan.source == "demonstration"]
+    if any(step.completion.logprobs is None for trajectory in played for step in trajectory.steps):
         raise ContractError(type(run.agent.policy).__name__, "gave no log-probabilities, and a learner needs them")

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from xplearn.errors import ConfigError, nearest
 from xplearn.interfaces import RolloutPlan
+from xplearn.interfaces.learner import Wanted
 from xplearn.schema import EnvSpec, Experiment, StageConfig, TaskSlice
 from xplearn.seeding import shuffled
 from xplearn.types import Arm, Task
@@ -19,6 +20,9 @@ T = TypeVar("T")
 
 ARMS: tuple[Arm, ...] = ("plain", "experience")
 """In the order they are played."""
+
+SOURCES: dict[Wanted, str] = {"rollout": "rollouts", "demonstration": "demonstrations", "both": "demonstrations beside rollouts"}
+"""What a source is called where learners disagree."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,24 +123,25 @@ def require_known(tasks: Sequence[Task], which: TaskSlice, path: str) -> None:
 
 
 def merge_plans(plans: Sequence[tuple[str, RolloutPlan]]) -> RolloutPlan:
-    """What all learners together want to learn from: union of arms, largest replica count, any need.
+    """What all learners together want to learn from: union of arms, largest replica count, any need, the earliest rollouts.
 
     Args:
         plans: name and plan of each learner; none asks for rollouts with experience.
 
     Raises:
-        ConfigError: some want rollouts and others demonstrations; both sides are named.
+        ConfigError: they want different sources; all sides are named.
     """
     choosy = [(name, plan) for name, plan in plans if not plan.indifferent] or list(plans) or [("", RolloutPlan())]
-    wishes = {source: [name for name, plan in choosy if plan.source == source] for source in ("rollout", "demonstration")}
-    if all(wishes.values()):
-        sides = "; ".join(f"{', '.join(names)} want{'s' if len(names) == 1 else ''} {source}s" for source, names in wishes.items())
-        raise ConfigError("learner", f"{sides}: one round has one source; put them in two runs, or drop one")
+    wishes = {source: [name for name, plan in choosy if plan.source == source] for source in SOURCES}
+    sides = [f"{', '.join(names)} want{'s' if len(names) == 1 else ''} {SOURCES[source]}" for source, names in wishes.items() if names]
+    if len(sides) > 1:
+        raise ConfigError("learner", f"{'; '.join(sides)}: one round has one source; put them in two runs, or drop one")
     return RolloutPlan(
         arms=tuple(arm for arm in ARMS if any(arm in plan.arms for _, plan in choosy)),
         replicas=max(plan.replicas for _, plan in choosy),
         needs_logprobs=any(plan.needs_logprobs for _, plan in choosy),
         source=choosy[0][1].source,
+        rollouts_from=min(plan.rollouts_from for _, plan in choosy),
     )
 
 

@@ -94,12 +94,13 @@ def _choose(run: Context, stage: Stage, round: int, batch: Sequence[Trajectory])
         anchors = {trajectory.id: [trajectory.id] for trajectory in chosen}
         return Study(phase=training_phase(stage.index, round), anchors=anchors, replayed=replayed, explained=explained)
     phase = f"dressed/{stage.index}/{round}"
-    dressed = list(dress(chosen, run.agent, run.plan.arms))
-    run.writer.trajectories(phase, dressed)
+    played = [trajectory for trajectory in chosen if trajectory.source == "rollout"]
+    dressed = list(dress((trajectory for trajectory in chosen if trajectory.source != "rollout"), run.agent, run.plan.arms))
+    run.writer.trajectories(phase, [*dressed, *played])
     by_group: dict[str, list[str]] = {}
     for trajectory in dressed:
         by_group.setdefault(trajectory.group, []).append(trajectory.id)
-    anchors = {trajectory.id: by_group[trajectory.group] for trajectory in chosen}
+    anchors = {trajectory.id: by_group.get(trajectory.group, [trajectory.id]) for trajectory in chosen}
     return Study(phase=phase, anchors=anchors, replayed=replayed, explained=explained)
 
 

@@ -5,15 +5,23 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from xplearn.component import Component
+from xplearn.errors import ContractError
 from xplearn.interfaces.agent import AgentView
 from xplearn.types import Arm, Source, Trajectory
+
+Wanted = Source | Literal["both"]
+"""Own rollouts, the environment's demonstrations, or both of the same episodes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RolloutPlan:
-    """The trajectories a learner wants. Plans of several learners are merged: union of arms, largest replica count, any need."""
+    """The trajectories a learner wants.
+
+    Plans of several learners are merged: union of arms, largest replica count, any need, the earliest rollouts.
+    """
 
     arms: tuple[Arm, ...] = ("experience",)
     """Arms each task is played in; they share task, environment seed and sampling noise."""
@@ -21,10 +29,27 @@ class RolloutPlan:
     """Trajectories per task and arm."""
     needs_logprobs: bool = False
     """Whether completions must carry log-probabilities."""
-    source: Source = "rollout"
-    """Own rollouts, or the environment's demonstrations. Learners of one run must agree, or leave it to ``indifferent``."""
+    source: Wanted = "rollout"
+    """Own rollouts, the environment's demonstrations, or both. Learners of one run must agree, or leave it to ``indifferent``."""
+    rollouts_from: int = 0
+    """With ``both``: the 0-based round of a stage in which rollouts join its demonstrations; they meet the environments the expert met."""
     indifferent: bool = False
     """Takes whatever source the other learners ask for."""
+
+    def __post_init__(self) -> None:
+        if self.rollouts_from < 0 or (self.rollouts_from and self.source != "both"):
+            raise ContractError(
+                "RolloutPlan", f"rollouts_from={self.rollouts_from} with source '{self.source}'; it goes with 'both', from 0 on"
+            )
+
+    @property
+    def shows(self) -> bool:
+        """Whether demonstrations are part of it."""
+        return self.source != "rollout"
+
+    def plays(self, round: int) -> bool:
+        """Whether a round of a stage (0-based) has rollouts."""
+        return self.source != "demonstration" and round >= self.rollouts_from
 
 
 class Learner(Component):

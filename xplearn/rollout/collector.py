@@ -33,6 +33,8 @@ class Assignment:
     phase: str
     scope: tuple[Key, ...]
     """Key of the randomness: episodes with equal scope, task and replica meet the same environment and sampling noise."""
+    noise: tuple[Key, ...] = ()
+    """Sets the sampling noise apart from that of other episodes which meet the same environment."""
 
     @property
     def group(self) -> str:
@@ -50,13 +52,15 @@ class Assignment:
 
     def key(self, run_seed: int, step: int) -> int:
         """What the completion at a step is sampled with."""
-        return derive(run_seed, "sample", *self.scope, self.task.env, self.task.id, self.replica, step)
+        return derive(run_seed, "sample", *self.scope, *self.noise, self.task.env, self.task.id, self.replica, step)
 
 
-def assignments(tasks: Sequence[Task], arms: Sequence[Arm], replicas: int, *, phase: str, scope: tuple[Key, ...]) -> list[Assignment]:
+def assignments(
+    tasks: Sequence[Task], arms: Sequence[Arm], replicas: int, *, phase: str, scope: tuple[Key, ...], noise: tuple[Key, ...] = ()
+) -> list[Assignment]:
     """Every task in every arm, replica by replica."""
     return [
-        Assignment(task=task, arm=arm, replica=replica, phase=phase, scope=scope)
+        Assignment(task=task, arm=arm, replica=replica, phase=phase, scope=scope, noise=noise)
         for task in tasks
         for replica in range(replicas)
         for arm in arms

@@ -101,8 +101,10 @@ class DialPolicy(LocalPolicy):
 class TurnLearner(Learner):
     """Turns the dial up, a little for each trajectory, keeping its progress as a long training would."""
 
-    source: Literal["rollout", "demonstration"] = "rollout"
+    source: Literal["rollout", "demonstration", "both"] = "rollout"
     """What it learns from."""
+    rollouts_from: int = 0
+    """Round of a stage in which rollouts join the demonstrations, with ``both``."""
     arms: list[Literal["plain", "experience"]] = field(default_factory=lambda: ["experience"])
     """Arms it asks for."""
     replicas: int = 1
@@ -118,7 +120,7 @@ class TurnLearner(Learner):
         return frozenset({"policy.train"})
 
     def plan(self) -> RolloutPlan:
-        return RolloutPlan(source=self.source, arms=tuple(self.arms), replicas=self.replicas)
+        return RolloutPlan(source=self.source, rollouts_from=self.rollouts_from, arms=tuple(self.arms), replicas=self.replicas)
 
     def learn(self, batch: Sequence[Trajectory], agent: AgentView) -> Mapping[str, float]:
         policy = agent.policy

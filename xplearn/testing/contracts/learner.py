@@ -54,7 +54,7 @@ class LearnerContract(ComponentContract):
         assert plan.replicas >= 1
         assert plan.arms
         assert set(plan.arms) <= {"experience", "plain"}
-        assert plan.source in ("rollout", "demonstration")
+        assert plan.source in ("rollout", "demonstration", "both")
 
     def test_figures_are_finite_numbers(self, learner: Learner, agent: FakeAgent, batch: list[Trajectory]) -> None:
         figures = learner.learn(batch, agent)
