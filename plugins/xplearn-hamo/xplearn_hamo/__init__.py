@@ -1,4 +1,4 @@
-"""HaMo's parts: ``hamo.cards`` writes experience, ``hamo.coverage`` chooses what to study."""
+"""HaMo's parts: cards are written, some chosen for study, the suitable shown, and those no longer needed released."""
 
 from __future__ import annotations
 
@@ -18,5 +18,11 @@ def xplearn_register(registry: PluginRegistry) -> None:
     )
     registry.add(
         "selector", "coverage", "xplearn_hamo.coverage:CoverageSelector", help="anchors whose neighbourhoods cover the stage's cards"
+    )
+    registry.add(
+        "selector",
+        "gate",
+        "xplearn_hamo.gate:GateSelector",
+        help="the nearest experience, where it is suitable",
     )
     registry.add_presets("xplearn_hamo")

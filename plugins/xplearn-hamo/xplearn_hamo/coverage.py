@@ -12,6 +12,7 @@ from xplearn import ConfigError, ContractError, ExperienceStore, Query, Selectio
 from xplearn_hamo.greedy import greedy_cover
 from xplearn_hamo.knee import CoverageCurve, Draw, knee
 from xplearn_hamo.neighbours import nearest_neighbours
+from xplearn_hamo.spaces import members
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -114,19 +115,18 @@ class CoverageSelector(Selector):
     def _members(self, store: ExperienceStore, ids: Iterable[str]) -> tuple[list[str], Vectors]:
         """Those of ``ids`` that have a vector, sorted, and their vectors."""
         wanted = sorted(set(ids))
-        described = store.spaces().get(self.space)
-        if described is None and wanted:
+        known = self.space in store.spaces()
+        if wanted and not known:
             spaces = ", ".join(store.spaces()) or "none"
             raise ContractError("CoverageSelector", f"the bank has no space '{self.space}' (spaces: {spaces}); set space to one it has")
-        if described is None:
+        if not known:
             return [], np.empty((0, 1), dtype=np.float32)
         try:
             return wanted, store.vectors(self.space, wanted)
         except ContractError:
             store.get(wanted)  # an unknown id is a fault; one that another learner wrote, without a vector, is not
-        everything = store.search(self.space, np.zeros((1, described[1]), dtype=np.float32), len(store))[0]
-        members = sorted(set(wanted) & {id for id, _ in everything})
-        return members, store.vectors(self.space, members)
+        found = sorted(set(wanted).intersection(members(store, self.space)))
+        return found, store.vectors(self.space, found)
 
 
 def _bank(store: ExperienceStore) -> list[str]:
