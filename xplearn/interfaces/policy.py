@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xplearn.component import Component
+from xplearn.errors import ContractError
 from xplearn.types import Completion, Conditioning, Sampling
 
 if TYPE_CHECKING:
@@ -99,6 +100,18 @@ class LocalPolicy(Policy):
     @abstractmethod
     def parameters(self) -> Iterator[tuple[str, torch.nn.Parameter]]:
         """The trainable parameters by name."""
+
+    def pretrained(self) -> tuple[Any, Any]:
+        """The transformers model, a LoRA adapter's layers in place, and its tokenizer: for a trainer of another library.
+
+        Capability ``policy.pretrained``. Whoever takes them trains inside ``training()`` and leaves them as found, weights aside.
+
+        Raises:
+            ContractError: there is no such model.
+        """
+        raise ContractError(
+            type(self).__name__, "has no transformers model to hand out; policies with 'policy.pretrained' do, e.g. core.hf"
+        )
 
     @abstractmethod
     def training(self) -> AbstractContextManager[None]:

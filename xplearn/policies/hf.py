@@ -64,7 +64,8 @@ class HfPolicy(LocalPolicy):
 
     @property
     def provides(self) -> frozenset[Capability]:
-        return frozenset({"policy.score", "policy.train", "policy.encode", "policy.memory", "policy.reference", "policy.keyed"})
+        named = "score", "train", "encode", "memory", "reference", "keyed", "pretrained"
+        return frozenset(f"policy.{name}" for name in named)
 
     def setup(self, agent: AgentView) -> None:
         """Load the model.
@@ -211,6 +212,9 @@ class HfPolicy(LocalPolicy):
 
     def parameters(self) -> Iterator[tuple[str, torch.nn.Parameter]]:
         return self._ready.parameters()
+
+    def pretrained(self) -> tuple[Any, Any]:
+        return self._ready.weights.model, self._ready.tokenizer
 
     @contextmanager
     def training(self) -> Iterator[None]:

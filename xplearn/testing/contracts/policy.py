@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from xplearn.errors import ContractError
 from xplearn.interfaces import LocalPolicy, Policy
 from xplearn.testing.agents import FakeAgent
 from xplearn.testing.contracts.component import ComponentContract
@@ -119,6 +120,16 @@ class LocalPolicyContract(PolicyContract):
         with policy.training():
             pass
         assert policy.version == before + 1
+
+    def test_model_handed_out_carries_the_parameters_that_are_trained(self, policy: LocalPolicy) -> None:
+        if "policy.pretrained" not in policy.provides:
+            with pytest.raises(ContractError, match=r"has no transformers model to hand out"):
+                policy.pretrained()
+            return
+        model, tokenizer = policy.pretrained()
+        trained = {id(parameter) for parameter in model.parameters() if parameter.requires_grad}
+        assert trained == {id(parameter) for name, parameter in policy.parameters() if not name.startswith("sites.")}
+        assert tokenizer.pad_token_id is not None
 
     def test_reference_stays_what_the_policy_was(self, policy: LocalPolicy) -> None:
         shown, said = self._trained(policy)
