@@ -16,6 +16,7 @@ def xplearn_register(registry: PluginRegistry) -> None:
     registry.add(
         "learner", "cards", "xplearn_hamo.cards:CardWriter", help="one card per expert trajectory: task, first observation, outline"
     )
+    registry.add("learner", "release", "xplearn_hamo.release:ReleaseLearner", help="removes cards of what the policy now does without them")
     registry.add(
         "selector", "coverage", "xplearn_hamo.coverage:CoverageSelector", help="anchors whose neighbourhoods cover the stage's cards"
     )

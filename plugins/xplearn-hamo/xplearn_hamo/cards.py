@@ -152,8 +152,12 @@ class CardWriter(Learner):
 
 def card_id(trajectory: Trajectory) -> str:
     """Id of the card of a trajectory: its own, and how it was played."""
-    played = derive(trajectory.seed, repr(trajectory.score), *(step.action for step in trajectory.steps))
-    return f"card/{trajectory.id}/{played:016x}"
+    return f"card/{trajectory.id}/{played(trajectory)}"
+
+
+def played(trajectory: Trajectory) -> str:
+    """How a trajectory was played: its start, actions and score, the same under whatever id and in whatever dress."""
+    return f"{derive(trajectory.seed, repr(trajectory.score), *(step.action for step in trajectory.steps)):016x}"
 
 
 def _card(
