@@ -28,5 +28,9 @@ class Selector(Component):
         """One selection per query, best first."""
 
     def explain(self) -> Mapping[str, Any]:
-        """Why the last study selection is what it is, in JSON values: kept with the run, for reports. Empty where nothing is told."""
+        """Why the last study selection is what it is, in JSON values: kept with the run, for reports. Empty where nothing is told.
+
+        ``gains``, what each chosen in turn added, with ``kept``, how many were selected, is shown as a curve; beside it, where told,
+        ``cards``, how many there were to cover, and ``knee``.
+        """
         return {}

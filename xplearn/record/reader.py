@@ -42,6 +42,14 @@ class Run:
         """The learners' figures, one mapping for each stage, round and learner."""
         return list(dict(read_lines(self._folder.metrics, _figures)).values())
 
+    def explained(self) -> list[tuple[int, int, dict[str, Any]]]:
+        """What the curriculum said about its choice, as ``(stage, round, mapping)``, in order.
+
+        Raises:
+            RecordError: a file of the studies is damaged.
+        """
+        return sorted(map(_study, self._folder.studies.glob("*-*.json")), key=lambda told: told[:2])
+
     def table(self) -> Table:
         """The table so far."""
         resolved = self.header.resolved
@@ -96,6 +104,14 @@ def _figures(line: str) -> tuple[tuple[int, int, str], dict[str, Any]]:
     """One learner's figures, after what they belong to."""
     raw = json.loads(line)
     return (raw["stage"], raw["round"], raw["learner"]), raw
+
+
+def _study(path: Path) -> tuple[int, int, dict[str, Any]]:
+    try:
+        stage, round = map(int, path.stem.split("-"))
+        return stage, round, dict(json.loads(path.read_text(encoding="utf-8")).get("explained", {}))
+    except (AttributeError, TypeError, ValueError) as error:
+        raise RecordError(path, f"damaged ({error}); remove the run folder and start anew") from None
 
 
 def load(folder: str | Path) -> Run:

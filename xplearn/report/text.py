@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xplearn.metrics.table import POOLED
-from xplearn.report import matrix
+from xplearn.report import curve, matrix
 from xplearn.report.columns import Column, draw, pack
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ def render(run: Run, console: Console) -> None:
             console.print(piece)
         console.print(caption(table), style="dim")
     matrix.render(run, console)
+    curve.render(run, console)
     if run.header.status != "finished":
         console.print(standing(run), markup=False)
 
