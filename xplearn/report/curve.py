@@ -20,7 +20,7 @@ MOST_BARS = 48
 def render(run: Run, console: Console) -> None:
     """Print a line for each round whose curriculum told a curve."""
     name = run.header.parts.get("curriculum", {}).get("name", "curriculum")
-    points = list(accumulate(not stage["warmup"] for stage in run.header.resolved["stream"]))
+    points = list(accumulate(int(not stage["warmup"]) for stage in run.header.resolved["stream"]))
     for stage, round, explained in run.explained():
         told = line(explained)
         if told and stage < len(points):
