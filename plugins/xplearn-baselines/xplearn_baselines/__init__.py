@@ -19,4 +19,7 @@ def xplearn_register(registry: PluginRegistry) -> None:
         "xplearn_baselines.untrained:Untrained",
         help="asks for demonstrations, so that a bank is written, and trains nothing",
     )
+    registry.add(
+        "learner", "eto", "xplearn_baselines.eto:EtoLearner", help="clones, then DPO on own failures beside the expert's successes"
+    )
     registry.add_presets("xplearn_baselines")
