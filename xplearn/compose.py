@@ -1,7 +1,8 @@
 """Composing an experiment file: preset(s), then the file, then overrides. Plain ordered merge, no language.
 
 Mappings merge key by key, everything else is replaced. Naming another part in a slot replaces the whole block: the fields of the
-old part mean nothing to the new one.
+old part mean nothing to the new one. A list is replaced whole, unless a mapping by number is laid on it: ``learner: {0: {lr: 1e-4}}``
+changes its first item, as the override ``learner.0.lr=1e-4`` does.
 """
 
 from __future__ import annotations
@@ -60,8 +61,26 @@ def merge(base: Raw, over: Raw) -> Raw:
         if isinstance(old, dict) and isinstance(value, str) and "name" in old:
             value = {"name": value}  # noqa: PLW2901
         joins = isinstance(old, dict) and isinstance(value, dict) and not (key in PARTS and _renames(old, value))
+        if _numbered(value) and (isinstance(old, list) or (old is None and key in LISTS)):
+            value = _edited(old or [], value, key)  # noqa: PLW2901
         result[key] = merge(cast("Raw", old), value) if joins else value
     return result
+
+
+def _numbered(value: Any) -> bool:
+    return isinstance(value, dict) and bool(value) and all(str(key).isascii() and str(key).isdecimal() for key in value)
+
+
+def _edited(items: Sequence[Any], changes: Mapping[Any, Any], path: str) -> list[Any]:
+    """The list with its items of these numbers changed; the number after the last adds one."""
+    found = list(items)
+    for number, change in sorted((int(key), change) for key, change in changes.items()):
+        if number > len(found):
+            raise ConfigError(f"{path}.{number}", f"the list has {len(found)} items, so the next is {len(found)}")
+        old = found[number] if number < len(found) else {}
+        named = {"name": old} if isinstance(old, str) and isinstance(change, dict) else old
+        found[number : number + 1] = [merge({"item": named}, {"item": change})["item"]]
+    return found
 
 
 def _renames(old: Raw, new: Raw) -> bool:
@@ -122,7 +141,8 @@ def _preset(name: str, registry: Registry, seen: tuple[str, ...]) -> Raw:
 
 
 def _normal(raw: Raw) -> Raw:
-    return {key: [value] if key in LISTS and isinstance(value, str | dict) else value for key, value in raw.items()}
+    single = {key for key, value in raw.items() if key in LISTS and isinstance(value, str | dict) and not _numbered(value)}
+    return {key: [value] if key in single else value for key, value in raw.items()}
 
 
 def _override(text: str) -> tuple[list[str], Any]:

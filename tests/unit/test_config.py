@@ -90,6 +90,29 @@ def test_naming_another_part_drops_the_fields_of_the_old_one():
     }
 
 
+@pytest.mark.parametrize(
+    ("items", "changes", "expected"),
+    [
+        ([{"name": "a", "x": 1}, "b"], {0: {"y": 2}}, [{"name": "a", "x": 1, "y": 2}, "b"]),
+        ([{"name": "a", "x": 1}], {"0": {"name": "a", "x": 3}}, [{"name": "a", "x": 3}]),
+        ([{"name": "a", "x": 1}], {0: {"name": "b"}}, [{"name": "b"}]),
+        (["a"], {0: {"x": 1}}, [{"name": "a", "x": 1}]),
+        (["a"], {1: "b", 2: {"name": "c"}}, ["a", "b", {"name": "c"}]),
+        (None, {0: {"name": "a"}}, [{"name": "a"}]),
+    ],
+)
+def test_a_mapping_by_number_changes_items_of_a_list(items, changes, expected):
+    base = {} if items is None else {"learner": items}
+    assert merge(base, {"learner": changes}) == {"learner": expected}
+    assert compose(base | {"learner": changes} if items is None else base, [("learner", changes)], REGISTRY) == {"learner": expected}
+
+
+def test_a_mapping_by_number_cannot_leave_a_gap_and_is_no_list_elsewhere():
+    with pytest.raises(ConfigError, match=r"learner\.3: the list has 1 items, so the next is 1"):
+        merge({"learner": ["a"]}, {"learner": {3: "b"}})
+    assert merge({"policy": {"bias": {0: 1.0}}}, {"policy": {"bias": {1: 2.0}}}) == {"policy": {"bias": {0: 1.0, 1: 2.0}}}
+
+
 def test_the_name_of_a_run_is_just_a_name():
     assert compose(None, ["run.seed=5", "run.name=foo"], REGISTRY) == {"run": {"seed": 5, "name": "foo"}}
     assert merge({"run": {"name": "a", "seed": 1}}, {"run": {"name": "b"}}) == {"run": {"name": "b", "seed": 1}}
