@@ -173,10 +173,11 @@ def test_at_random_as_many_are_drawn_as_greedy_would_keep(store, fields):
     write(store, clusters([12, 9, 6]))
     offered = study(ids(range(4, 27)))
     greedy = select(store, offered, **fields)
-    selection, _ = drawn(store, query=offered, **fields)
-    assert len(selection.experiences) == len(greedy.experiences) > 0
-    assert set(chosen(selection)) <= set(offered.candidates)
-    assert selection.scores == (0.0,) * len(selection.experiences)
+    for seed in range(20):
+        selection, _ = drawn(store, seed, offered, **fields)
+        assert len(selection.experiences) == len(greedy.experiences) > 0
+        assert set(chosen(selection)) <= set(offered.candidates)
+        assert selection.scores == (0.0,) * len(selection.experiences)
 
 
 def test_the_random_draw_is_keyed_and_uniform(store):

@@ -161,6 +161,16 @@ def test_the_threshold_is_learned_anew_after_a_write_and_by_bank(agent):
         assert selector.least(other.store) == pytest.approx(0.0, abs=1e-6)
 
 
+def test_another_bank_of_the_same_age_gets_its_own_selections(agent):
+    bank(agent, "north")
+    selector = gate(agent)
+    with FakeAgent(encoder=Compass()) as other:
+        bank(other, "northeast")
+        assert other.store.version == agent.store.version
+        found = [names(selector.select([going("north")], store)[0]) for store in (agent.store, other.store, agent.store)]
+    assert found == [["card-north"], ["card-northeast"], ["card-north"]]
+
+
 @pytest.mark.parametrize("tasks", [["a", "a"], ["", ""]])
 def test_a_bank_of_one_task_accepts_everything(agent, tasks):
     bank(agent, "north", "east", tasks=tasks)
@@ -235,6 +245,7 @@ def test_experience_that_leaves_no_room_to_answer_is_rejected():
         assert selector.select([going("north")], agent.store) == [Selection()]
         agent.store.update("card-north", content="be quick")
         assert names(selector.select([going("north")], agent.store)[0]) == ["card-north"]
+        assert selector.select([going("north", goal="Walk on " * 300)], agent.store) == [Selection()], "nor does the task itself"
 
 
 def test_a_policy_without_log_probabilities_is_told(agent):
