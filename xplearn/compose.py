@@ -49,7 +49,7 @@ def compose(source: str | Mapping[str, Any] | None, overrides: Sequence[Override
         if path != ["preset"]:
             _set(merged, path, value)
             merged = _normal(merged)
-    return _normal(merged)
+    return {key: _edited([], value, key) if key in LISTS and _numbered(value) else value for key, value in _normal(merged).items()}
 
 
 def merge(base: Raw, over: Raw) -> Raw:
@@ -61,8 +61,8 @@ def merge(base: Raw, over: Raw) -> Raw:
         if isinstance(old, dict) and isinstance(value, str) and "name" in old:
             value = {"name": value}  # noqa: PLW2901
         joins = isinstance(old, dict) and isinstance(value, dict) and not (key in PARTS and _renames(old, value))
-        if _numbered(value) and (isinstance(old, list) or (old is None and key in LISTS)):
-            value = _edited(old or [], value, key)  # noqa: PLW2901
+        if _numbered(value) and isinstance(old, list):
+            value = _edited(old, value, key)  # noqa: PLW2901
         result[key] = merge(cast("Raw", old), value) if joins else value
     return result
 

@@ -98,13 +98,21 @@ def test_naming_another_part_drops_the_fields_of_the_old_one():
         ([{"name": "a", "x": 1}], {0: {"name": "b"}}, [{"name": "b"}]),
         (["a"], {0: {"x": 1}}, [{"name": "a", "x": 1}]),
         (["a"], {1: "b", 2: {"name": "c"}}, ["a", "b", {"name": "c"}]),
-        (None, {0: {"name": "a"}}, [{"name": "a"}]),
     ],
 )
 def test_a_mapping_by_number_changes_items_of_a_list(items, changes, expected):
-    base = {} if items is None else {"learner": items}
-    assert merge(base, {"learner": changes}) == {"learner": expected}
-    assert compose(base | {"learner": changes} if items is None else base, [("learner", changes)], REGISTRY) == {"learner": expected}
+    assert merge({"learner": items}, {"learner": changes}) == {"learner": expected}
+    assert compose({"learner": items}, [("learner", changes)], REGISTRY) == {"learner": expected}
+
+
+def test_a_preset_laid_over_an_experiment_may_change_one_learner(tmp_path):
+    registry = Registry()
+    (tmp_path / "over.yaml").write_text("learner: {0: {arms: plain}}")
+    registry.put_preset("over", "test", "", "")
+    registry.preset_text = lambda name: (tmp_path / f"{name}.yaml").read_text()
+    source = {"learner": [{"name": "core.clone", "epochs": 8}, "other"]}
+    assert compose(source, ["preset=over"], registry) == {"learner": [{"name": "core.clone", "epochs": 8, "arms": "plain"}, "other"]}
+    assert compose({"preset": "over"}, [], registry) == {"learner": [{"arms": "plain"}]}
 
 
 def test_a_mapping_by_number_cannot_leave_a_gap_and_is_no_list_elsewhere():
