@@ -42,7 +42,7 @@ class GateSelector(Selector):
     """Vector space of the bank to search, filled by a learner in ``record``."""
     test: Literal["similarity", "probe"] = "similarity"
     """``similarity``: each experience below a cosine is left out. ``probe``: the policy is asked what it would do with the experiences and
-    without, and they are left out unless they make it surer of its answer."""
+    without, and all of them are left out where it is less sure of its answer with them."""
     threshold: float | None = None
     """The least cosine, for ``similarity``; empty: learned from the bank, see ``quantile``."""
     quantile: float = 0.1
@@ -55,7 +55,7 @@ class GateSelector(Selector):
     refresh: bool = False
     """Select again, from the goal and the current observation, when that has moved away from the one selected for. The head of the prompt
     then changes within an episode, and what the policy has read of it is read anew."""
-    refresh_below: float = 0.5
+    refresh_below: float = 0.6
     """For ``refresh``: an observation has moved away when its cosine with the one selected for, each led by the goal, is below this."""
 
     def __post_init__(self) -> None:
