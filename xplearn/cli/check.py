@@ -109,7 +109,7 @@ def print_memory(found: Footprint, tokens: int | None) -> None:
         ]
     for name, size, what in rows:
         print(f"{name:<15}{size / GIB:>8.1f} GiB  {what}")
-    print("memory is an estimate: add a gigabyte for the runtime and a tenth for fragmentation")
+    print("memory is an estimate: tensors within a fifth (docs/how-to/backbones.md); the runtime and fragmentation come on top")
 
 
 def print_counts(counts: Counts) -> None:
@@ -122,10 +122,11 @@ def print_counts(counts: Counts) -> None:
             cell.ljust(width) if column < 2 else cell.rjust(width) for column, (cell, width) in enumerate(zip(row, widths, strict=True))
         ]
         print("  ".join(cells))
-    print("shown: expert's; steps: if each took max_steps; written: given to record; studied, replayed: at most, an epoch")
+    print("shown by the expert; steps at max_steps an episode; written: handed to record; studied and replayed: at most, an epoch")
+    replicas = f" × {counts.replicas} replicas" if counts.replicas > 1 else ""
     tasks = " + ".join(f"{number:,} {name}" for name, number in counts.panels.items())
-    times = f"{len(counts.points)} points × {counts.arms} arms × {counts.replicas} replicas"
-    print(f"evaluation: {times} × ({tasks}) = {counts.evaluated:,} episodes, {_known(counts.steps)} steps")
+    print(f"evaluation: {len(counts.points)} points × {counts.arms} arms{replicas} × ({tasks}) = {counts.evaluated:,} episodes, ", end="")
+    print(f"{_known(counts.steps)} steps at max_steps")
 
 
 def _stage(stage: StageCount) -> Sequence[str]:

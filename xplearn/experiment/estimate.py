@@ -6,7 +6,6 @@ import contextlib
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from xplearn.errors import PluginError, UnknownComponentError
 from xplearn.experiment.build import Parts, build_parts
@@ -75,55 +74,75 @@ def count(experiment: Experiment, plugins: Plugins) -> Counts:
     with contextlib.closing(Pools(parts, plugins.registry)) as pools:
         evaluated, _ = panels(here, domains(here), pools)
         tasks = {stage.index: len(training_tasks(pools, stage)) for stage in reversed(stages(here))}
+    flow = _Flow(parts, tasks)
     limit = _Limits(here, plugins.registry)
-    counted = [_stage(parts, stage, tasks, limit) for stage in stages(here)]
+    panel = {name: len(chosen) for name, (_, chosen) in evaluated.items()}
     points, arms = _points(here), _arms(parts)
-    each = len(points) * arms * here.evaluate.replicas
+    each = arms * here.evaluate.replicas
     return Counts(
-        stages=counted,
+        stages=[flow.stage(stage, limit) for stage in stages(here)],
         points=points,
         arms=arms,
         replicas=here.evaluate.replicas,
-        panels={name: len(chosen) for name, (_, chosen) in evaluated.items()},
-        steps=_sum([limit.steps(domain.env, each * len(chosen)) for domain, chosen in evaluated.values()]),
-        phases={name: number for name, number in _phases(parts, tasks, points, evaluated).items() if number},
+        panels=panel,
+        steps=_sum([limit.steps(domain.env, len(points) * each * len(chosen)) for domain, chosen in evaluated.values()]),
+        phases=flow.phases() | {evaluation_phase(point, name): each * size for point in points for name, size in panel.items() if size},
     )
 
 
-def _stage(parts: Parts, stage: Stage, tasks: Mapping[int, int], limit: _Limits) -> StageCount:
-    experiment, plan, rounds = parts.experiment, parts.plan, stage.config.rounds
-    batch, shows = _batch(parts, stage, tasks), plan.source == "demonstration"
-    both = len(plan.arms) if shows else 1  # a demonstration is studied in each arm, an episode as it was played
-    ratio = 0.0 if stage.config.warmup else experiment.replay.ratio
-    replayed = min(int(ratio * batch + 0.5), _anchors(parts, stage, tasks))
-    played = 0 if shows else batch * rounds
-    learns = bool(experiment.learner)
-    return StageCount(
-        index=stage.index,
-        env=stage.config.env.name,
-        warmup=stage.config.warmup,
-        shown=batch if shows else 0,
-        played=played,
-        steps=limit.steps(stage.config.env, played),
-        recorded=batch * rounds if experiment.record and not stage.config.warmup else 0,
-        studied=batch * rounds * both * learns,
-        replayed=replayed * rounds * both * learns,
-    )
+class _Flow:
+    """What goes from the environments to the learners."""
 
+    def __init__(self, parts: Parts, tasks: Mapping[int, int]) -> None:
+        """``tasks``: how many, by stage."""
+        self._experiment, self._plan, self._tasks = parts.experiment, parts.plan, tasks
 
-def _batch(parts: Parts, stage: Stage, tasks: Mapping[int, int]) -> int:
-    """Trajectories that a round gathers: none where nobody learns from them."""
-    experiment, plan = parts.experiment, parts.plan
-    if not (experiment.learner or (experiment.record and not stage.config.warmup)):
-        return 0
-    return tasks[stage.index] * (1 if plan.source == "demonstration" else len(plan.arms) * plan.replicas)
+    def stage(self, stage: Stage, limit: _Limits) -> StageCount:
+        """The whole stage."""
+        rounds, spec = self._rounds(stage), stage.config.env
+        shown, played = rounds[0][0], sum(episodes for _, episodes in rounds)
+        learns, records = bool(self._experiment.learner), bool(self._experiment.record) and not stage.config.warmup
+        return StageCount(
+            index=stage.index,
+            env=spec.name,
+            warmup=stage.config.warmup,
+            shown=shown,
+            played=played,
+            steps=limit.steps(spec, played),
+            recorded=sum(map(sum, rounds)) * records,
+            studied=sum(self._studied(*gathered) for gathered in rounds) * learns,
+            replayed=sum(self._replayed(stage, sum(gathered)) for gathered in rounds) * learns,
+        )
 
+    def phases(self) -> dict[str, int]:
+        """Episodes by phase."""
+        found: dict[str, int] = {}
+        for stage in stages(self._experiment):
+            rounds = self._rounds(stage)
+            found[training_phase(stage.index, 0) if self._plan.source == "demonstration" else f"shown/{stage.index}"] = rounds[0][0]
+            found |= {training_phase(stage.index, round): episodes for round, (_, episodes) in enumerate(rounds) if episodes}
+        return {name: number for name, number in found.items() if number}
 
-def _anchors(parts: Parts, stage: Stage, tasks: Mapping[int, int]) -> int:
-    """Most anchors that the stages before one leave: the same demonstrations in each of their rounds, but new episodes."""
-    earlier = [other for other in stages(parts.experiment) if other.index < stage.index and not other.config.warmup]
-    shows = parts.plan.source == "demonstration"
-    return sum(_batch(parts, other, tasks) * (1 if shows else other.config.rounds) for other in earlier)
+    def _rounds(self, stage: Stage) -> list[tuple[int, int]]:
+        """Demonstrations and episodes that each round gathers: none where nobody learns from them."""
+        plan, tasks = self._plan, self._tasks[stage.index]
+        if not (self._experiment.learner or (self._experiment.record and not stage.config.warmup)):
+            return [(0, 0)]
+        played = len(plan.arms) * plan.replicas * tasks
+        return [(tasks * plan.shows, played * plan.plays(round)) for round in range(stage.config.rounds)]
+
+    def _studied(self, demos: int, episodes: int) -> int:
+        """Trajectories to train on: a demonstration in each arm, an episode as it was played."""
+        return demos * len(self._plan.arms) + episodes
+
+    def _replayed(self, stage: Stage, batch: int) -> int:
+        """Most that a batch draws from earlier stages, where demonstrations are the same in all rounds of a stage."""
+        earlier = [self._rounds(other) for other in stages(self._experiment) if other.index < stage.index and not other.config.warmup]
+        demos = sum(rounds[0][0] for rounds in earlier)
+        episodes = sum(played for rounds in earlier for _, played in rounds)
+        ratio = 0.0 if stage.config.warmup else self._experiment.replay.ratio
+        drawn = min(int(ratio * batch + 0.5), demos + episodes)
+        return self._studied(min(drawn, demos), max(drawn - demos, 0))
 
 
 def _points(experiment: Experiment) -> list[int]:
@@ -143,15 +162,6 @@ def _points(experiment: Experiment) -> list[int]:
 
 def _arms(parts: Parts) -> int:
     return len([arm for arm in ARMS if arm in parts.experiment.evaluate.arms]) if parts.has_experience_arm else 1
-
-
-def _phases(parts: Parts, tasks: Mapping[int, int], points: Sequence[int], evaluated: Mapping[str, Any]) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for stage in stages(parts.experiment):
-        for round in range(1 if parts.plan.source == "demonstration" else stage.config.rounds):
-            found[training_phase(stage.index, round)] = _batch(parts, stage, tasks)
-    each = _arms(parts) * parts.experiment.evaluate.replicas
-    return found | {evaluation_phase(point, name): each * len(chosen) for point in points for name, (_, chosen) in evaluated.items()}
 
 
 class _Limits:
