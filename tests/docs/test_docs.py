@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from xplearn.compose import compose
 from xplearn.config import load_experiment
 from xplearn.experiment.build import check_experiment
 from xplearn.plugins import installed
@@ -18,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "plugins").glob("*/README.md"))]
 modules: dict[str, types.ModuleType] = {}
 TORCH = importlib.util.find_spec("torch") is not None
-TORCH_WORDS = ("core.hf", "core.clone", "core.tiny", "backbone.", "core.minilm", "core.policy", "import torch", "demo")
+TORCH_WORDS = ("core.hf", "core.clone", "core.tiny", "backbone.", "core.minilm", "core.policy", "import torch", "demo", "baselines")
 
 
 def blocks(language: str) -> list[object]:
@@ -35,7 +36,7 @@ def require(*texts: str) -> None:
     names = " ".join(texts)
     if not TORCH and any(word in names for word in TORCH_WORDS):
         pytest.skip("names parts that need torch")
-    for plugin in sorted({"scienceworld", "alfworld", "webshop", "hamo"} - set(installed().versions)):
+    for plugin in sorted({"scienceworld", "alfworld", "webshop", "hamo", "baselines"} - set(installed().versions)):
         if plugin in names or "demo" in names:
             pytest.skip(f"names the plugin {plugin}")
 
@@ -64,16 +65,16 @@ def test_a_python_block_runs(text, tmp_path, monkeypatch, capsys):
 def test_every_preset_is_a_sound_experiment_or_a_part_of_one():
     require("core.hf demo")
     registry = installed().registry
-    toy = ["stream=[{env: core.errands}]"]
+    toy = {"stream": "stream=[{env: core.errands, rounds: 2}]", "policy": "policy=core.tiny"}
     assert registry.presets()
     for name in registry.presets():
-        whole = "stream" in registry.preset_text(name)
-        experiment, _ = load_experiment(name, [] if whole else toy, registry)
+        said = compose(name, [], registry)
+        experiment, _ = load_experiment(name, [value for key, value in toy.items() if key not in said], registry)
         assert check_experiment(experiment, installed()) == [], name
 
 
 def test_the_reference_is_what_the_registry_says():
-    require("core.hf scienceworld alfworld webshop hamo")
+    require("core.hf scienceworld alfworld webshop hamo baselines")
     path = ROOT / "docs" / "generate_reference.py"
     spec = importlib.util.spec_from_file_location("generate_reference", path)
     module = importlib.util.module_from_spec(spec)
