@@ -79,6 +79,7 @@ def print_estimate(experiment: Experiment, plugins: Plugins) -> None:
     parts = build_parts(experiment, plugins.registry)
     policy = parts.one("policy")
     print("\nestimate (nothing was loaded or played)")
+    print_counts(count(experiment, plugins))
     if "policy.train" not in policy.provides:
         print("no local weights: the policy needs no memory here")
     else:
@@ -86,7 +87,6 @@ def print_estimate(experiment: Experiment, plugins: Plugins) -> None:
 
         found = footprint(policy)
         print_memory(found, tokens_at_once(parts)) if found else print("this policy's memory is known to its plugin alone")
-    print_counts(count(experiment, plugins))
 
 
 def print_memory(found: Footprint, tokens: int | None) -> None:
@@ -109,7 +109,7 @@ def print_memory(found: Footprint, tokens: int | None) -> None:
         ]
     for name, size, what in rows:
         print(f"{name:<15}{size / GIB:>8.1f} GiB  {what}")
-    print("memory is an estimate: tensors within a fifth (docs/how-to/backbones.md); the runtime and fragmentation come on top")
+    print("memory is an estimate; how close it comes and what is not in it: docs/how-to/backbones.md")
 
 
 def print_counts(counts: Counts) -> None:
