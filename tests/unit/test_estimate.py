@@ -119,7 +119,7 @@ def test_a_damaged_configuration_is_told_with_its_path(tmp_path):
 
 def test_a_known_model_that_is_not_here_is_in_the_table(tmp_path, monkeypatch):
     monkeypatch.setenv("XPLEARN_CACHE", str(tmp_path))
-    assert architecture("smollm2").origin == "table of 7 models"
+    assert architecture("smollm2").origin == "a table of 7 models"
 
 
 # ---------------------------------------------------------------- with torch

@@ -44,7 +44,7 @@ def architecture(model: str) -> Architecture:
     name = backbone.KNOWN[model].hub if model in backbone.KNOWN else model
     table: dict[str, dict[str, Any]] = json.loads(importlib.resources.files(__package__).joinpath(TABLE).read_text(encoding="utf-8"))
     if name in table:
-        return Architecture(config=table[name], origin=f"table of {len(table)} models")
+        return Architecture(config=table[name], origin=f"a table of {len(table)} models")
     raise DataError(
         model,
         f"its sizes are not known here (neither in the hub's cache nor among {', '.join(table)}); "

@@ -127,7 +127,7 @@ def _made(policy: TinyPolicy) -> tuple[Any, str]:
         max_position_embeddings=policy.context_tokens,
         tie_word_embeddings=True,
     )
-    return config, "made from scratch, at most"
+    return config, "its fields, with a full vocabulary"
 
 
 def _dtype(policy: HfPolicy) -> torch.dtype:
