@@ -217,6 +217,17 @@ def test_loss_that_is_not_finite_says_the_step_and_restores_the_weights():
     assert same(before, weights(policy))
 
 
+def test_several_visible_gpus_are_refused(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    model = torch.nn.Linear(1, 1)
+    monkeypatch.setattr(model, "parameters", lambda: iter([type("Cuda", (), {"device": torch.device("cuda")})]))
+    with (
+        pytest.raises(ContractError, match="CUDA_VISIBLE_DEVICES=0"),
+        trainer(model, None, [], beta=0.1, batch=1, max_grad_norm=1.0, seed=0),
+    ):
+        pass
+
+
 def test_policy_without_trainable_parameters_is_refused(monkeypatch):
     policy = ready_policy()
     monkeypatch.setattr(FakePolicy, "parameters", lambda self: iter(()))

@@ -14,7 +14,8 @@ from torch import Tensor, nn
 from transformers import PrinterCallback, TrainerCallback
 from trl import DPOConfig, DPOTrainer
 
-from xplearn_baselines.pairs import Line
+from xplearn import ContractError
+from xplearn_baselines.pairs import NAME, Line
 
 Row = Mapping[str, Any]
 
@@ -92,7 +93,13 @@ def trainer(
         batch: pairs per optimiser step.
         max_grad_norm: gradients are scaled down to this norm.
         seed: of the trainer's own draws, of which none reaches a result.
+
+    Raises:
+        ContractError: several GPUs are visible, over which TRL would spread a single process.
     """
+    device = next(model.parameters()).device
+    if device.type == "cuda" and torch.cuda.device_count() > 1:
+        raise ContractError(NAME, "DPOTrainer wants a single visible GPU; set CUDA_VISIBLE_DEVICES, e.g. CUDA_VISIBLE_DEVICES=0")
     with tempfile.TemporaryDirectory() as folder, _left_as_found(model), warnings.catch_warnings():
         # TRL calls transformers by names that the newer one has deprecated
         warnings.filterwarnings("ignore", message=r".*is deprecated and will be removed", category=FutureWarning)
@@ -103,7 +110,7 @@ def trainer(
             gradient_accumulation_steps=batch,
             max_grad_norm=max_grad_norm,
             precompute_ref_log_probs=True,
-            use_cpu=next(model.parameters()).device.type == "cpu",
+            use_cpu=device.type == "cpu",
             train_sampling_strategy="sequential",
             remove_unused_columns=False,
             dataloader_pin_memory=False,

@@ -51,7 +51,8 @@ class EtoLearner(CloneLearner):
 
     In a later round the policy's own rollouts stand beside the expert's demonstration of the same episode. The better trajectory wins,
     usually the expert's, and TRL's ``DPOTrainer`` moves the log-probability of all its action tokens away from the loser's. The
-    reference is the policy that played. Fields but ``dpo`` are those of cloning.
+    reference is the policy that played. Fields but ``dpo`` are those of cloning; ``max_grad_norm``, ``weight_decay`` and
+    ``checkpoint_seconds`` hold in both phases.
     """
 
     arms: Literal["experience", "plain", "both"] = "plain"
