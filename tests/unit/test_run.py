@@ -562,8 +562,10 @@ def test_bank_of_another_encoder_is_refused_before_anything_is_written(tmp_path)
 
 def leave_as_a_kill_does(runs):
     (folder,) = runs.iterdir()
-    assert (folder / "checkpoints" / "underway").read_text()
-    (folder / "checkpoints" / "underway").write_text("")
+    underway = folder / "checkpoints" / "underway"
+    noted = json.loads(underway.read_text())
+    assert noted["left"]
+    underway.write_text(json.dumps(noted | {"left": ""}))
 
 
 def size(path):
@@ -603,6 +605,26 @@ def test_run_goes_on_over_what_it_added_to_its_bank_itself(tmp_path, monkeypatch
         leave_as_a_kill_does(tmp_path / "runs")
     assert start(tmp_path / "runs", store=bank).header.status == "finished"
     assert size(bank["path"])[0] == 4
+
+
+@pytest.mark.parametrize("noted", [True, False])
+def test_run_goes_on_over_what_it_removed_from_its_bank_itself(tmp_path, monkeypatch, noted):
+    bank = {"name": "core.sqlite", "path": str(tmp_path / "bank.sqlite")}
+    start(tmp_path / "before", store=bank, run={"seed": 2})
+
+    def killed(self, batch, agent):
+        agent.store.remove([experience.id for experience in agent.store][::2])
+        raise ZeroDivisionError("killed")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(TurnLearner, "learn", killed)
+        with pytest.raises(ZeroDivisionError):
+            start(tmp_path / "runs", store=bank)
+    if not noted:
+        leave_as_a_kill_does(tmp_path / "runs")
+    assert size(bank["path"])[0] == 4
+    assert start(tmp_path / "runs", store=bank).header.status == "finished"
+    assert size(bank["path"])[0] == 8
 
 
 @pytest.mark.parametrize("noted", [True, False])

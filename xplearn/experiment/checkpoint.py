@@ -11,7 +11,6 @@ import json
 import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from itertools import islice
 from pathlib import Path
 
 from xplearn.agent import Agent
@@ -34,10 +33,18 @@ class Position:
     policy_version: int
     bank_version: int
     bank_digest: str
-    bank_size: int
-    """Experiences in the bank."""
     keep: bool
     """The end of a stage: kept for good."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Underway:
+    """A change that no checkpoint follows yet."""
+
+    left: str
+    """Digest of the bank it left where it failed; empty while it goes on, and after a kill."""
+    before: list[str]
+    """Ids of what a bank that others can write to held before."""
 
 
 class Checkpoints:
@@ -70,19 +77,26 @@ class Checkpoints:
             shutil.rmtree(self._at(last.number), ignore_errors=True)
 
     @contextlib.contextmanager
-    def changing(self, agent: Agent) -> Iterator[None]:
-        """Note that the agent is about to change, and the bank it leaves where the change fails; the next checkpoint settles it."""
-        self._note("")
+    def changing(self, agent: Agent, *, shared: bool) -> Iterator[None]:
+        """Note that the agent is about to change, and the bank it leaves where the change fails; the next checkpoint settles it.
+
+        Args:
+            agent: that changes.
+            shared: its bank lies outside the run folder, where others can write to it: what it held before is noted as well.
+        """
+        before = [experience.id for experience in agent.store] if shared else []
+        self._note(_Underway(left="", before=before))
         try:
             yield
         except BaseException:
-            self._note(agent.store.digest())
+            self._note(_Underway(left=agent.store.digest(), before=before))
             raise
 
     def require_own_bank(self, agent: Agent, scores: Mapping[str, float]) -> None:
         """Refuse to restore over a bank that others wrote to since.
 
-        It may be the last checkpoint's, the one a failed change left, or hold what this run added in a change that a kill cut short.
+        It may be the last checkpoint's, the one a failed change left, or what this run made of it in a change that a kill cut short: what
+        it held before, or less, and what was written from the run's own trajectories.
 
         Args:
             agent: with the bank as it stands.
@@ -92,12 +106,12 @@ class Checkpoints:
             RecordError: restoring would lose what somebody else wrote.
         """
         store, last = agent.store, self.last
-        left = self._underway.read_text() if self._underway.exists() else None
-        if last is None or store.digest() in (last.bank_digest, left):
+        noted = self._noted()
+        if last is None or store.digest() in (last.bank_digest, noted.left if noted else None):
             return
-        added = islice(store, last.bank_size, None)
-        ours = len(store) >= last.bank_size and all(scores.get(found.source) == found.outcome for found in added)
-        if left != "" or not ours:
+        before = set(noted.before) if noted else set()
+        ours = all(found.id in before or scores.get(found.source) == found.outcome for found in store)
+        if noted is None or noted.left or not ours:
             raise RecordError(
                 self._folder.parent,
                 "the bank changed since this run last wrote it, and going on would lose that; give this experiment a bank file of its own"
@@ -138,9 +152,15 @@ class Checkpoints:
             reason = f"its checkpoint of '{what}' is damaged ({error}); remove the run folder and start anew"
             raise RecordError(self._folder.parent, reason) from error
 
-    def _note(self, digest: str) -> None:
+    def _note(self, underway: _Underway) -> None:
         with replacing(self._underway) as file:
-            file.write(digest.encode())
+            file.write(json.dumps(asdict(underway)).encode())
+
+    def _noted(self) -> _Underway | None:
+        try:
+            return checked(_Underway, json.loads(self._underway.read_text())) if self._underway.exists() else None
+        except (OSError, ValueError) as error:
+            raise RecordError(self._underway, f"damaged ({error}); remove the run folder and start anew") from None
 
     def _save_policy(self, agent: Agent, folder: Path, same: Position | None) -> None:
         if not isinstance(agent.policy, LocalPolicy):
@@ -177,7 +197,6 @@ def _position(agent: Agent, number: int, change: str, keep: bool) -> Position:
         policy_version=agent.policy.version,
         bank_version=store.version,
         bank_digest=store.digest(),
-        bank_size=len(store),
         keep=keep,
     )
 

@@ -41,7 +41,7 @@ def learn(run: Context, stage: Stage, round: int, key: str, batch: Batch) -> Non
 def _learn(run: Context, change: str, name: str, learner: Learner, batch: Batch) -> None:
     trajectories = batch()
     run.agent.checkpoint = progress = run.checkpoints.progress(change, run.observer)
-    with run.checkpoints.changing(run.agent), contextlib.closing(progress):
+    with run.checkpoints.changing(run.agent, shared=not run.folder.bank.exists()), contextlib.closing(progress):
         scalars = {figure: float(value) for figure, value in learner.learn(trajectories, run.agent).items()}
         _require_finite(name, change, scalars)
     path, stage, round = change.split("/")
