@@ -55,6 +55,16 @@ def test_the_experience_arm_is_measured_by_the_plain_base():
     assert found[2].lines[0].label == "a+Harness after 1 s"
 
 
+def test_a_run_without_a_base_is_measured_by_what_the_others_agree_on():
+    later = {place: values for place, values in FORGETS.items() if place[0]}
+    shown = Entry(run="harness", matrix=matrix(later, arm="experience"), alone=True)
+    found = groups([Entry(run="a", matrix=matrix(FORGETS)), shown])
+    assert [line.label for line in found[2].lines] == ["harness after 1 s", "harness after 2 a"]
+    assert found[2].lines[0].versus_base["s"].mean == 85 - 5
+    apart = groups([Entry(run="a", matrix=matrix(FORGETS)), Entry(run="b", matrix=matrix(KEEPS | {(0, "s"): [1, 1]})), shown])
+    assert not apart[-1].lines[0].versus_base
+
+
 def test_final_scores_differ_by_pairs_so_a_constant_gain_has_no_width():
     gained = matrix(FORGETS | {(2, "s"): [30, 40], (2, "a"): [80, 100]})
     found = final_difference(gained, matrix(FORGETS))

@@ -23,8 +23,8 @@ def test_a_long_curve_is_thinned_out_and_keeps_its_end():
 
 
 def test_the_line_says_what_was_kept_of_what_could_be():
-    assert line({"gains": [4, 2, 1, 1], "kept": 2, "cards": 9, "knee": 2}) == "kept 2 of 9; 4 cover 8, knee at 2  ▅▆▇█"
-    assert line({"gains": [0.5, 0.25], "kept": 2}) == "kept 2; 2 cover 0.75  ▆█"
+    assert line({"gains": [4, 2, 1, 1], "kept": 2, "cards": 9, "knee": 2}) == "kept 2 of 9; 4 would cover 8, knee at 2  ▅▆▇█"
+    assert line({"gains": [0.5, 0.25], "kept": 2, "draw": "random"}) == "kept 2 (draw: random); 2 would cover 0.75  ▆█"
 
 
 @pytest.mark.parametrize("told", [{}, {"gains": []}, {"gains": [1]}, {"gains": ["1"], "kept": 1}, {"gains": 3, "kept": 1}, {"kept": 1}])
@@ -51,9 +51,9 @@ def test_a_run_shows_the_curve_of_each_stage(tmp_path):
     stream = io.StringIO()
     render(load(run.folder), Console(file=stream, width=120))
     assert stream.getvalue().splitlines() == [
-        "stage 1: core.all kept 1 of 5; 2 cover 4  ▆█",
-        "stage 2: core.all kept 1 of 5; 1 cover 2  █",
-        "stage 2, round 2: core.all kept 1 of 5; 2 cover 4  ▅█",
+        "stage 1: core.all kept 1 of 5; 2 would cover 4  ▆█",
+        "stage 2: core.all kept 1 of 5; 1 would cover 2  █",
+        "stage 2, round 2: core.all kept 1 of 5; 2 would cover 4  ▅█",
     ]
     (studies / "1-1.json").write_text("[1]")
     with pytest.raises(RecordError, match="damaged"):

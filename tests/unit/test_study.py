@@ -1,6 +1,9 @@
 from collections import Counter
 
+import pytest
+
 from xplearn.builtin.selectors import AllSelector, NoneSelector
+from xplearn.errors import ContractError
 from xplearn.experiment.study import choose, draw
 from xplearn.interfaces import Selector
 from xplearn.stores.memory import MemoryStore
@@ -33,6 +36,15 @@ def test_curriculum_is_offered_this_rounds_experiences_once_and_decides():
     assert choose(picky, bank(0, 1, 2, 3), BATCH) == [BATCH[0], BATCH[2]]
     (query,) = picky.queries
     assert (query.purpose, query.candidates) == ("study", ("card-0", "card-1", "card-2", "card-3"))
+
+
+def test_a_curriculum_that_selects_what_is_not_on_offer_is_refused():
+    class Blind(Selector):
+        def select(self, queries, store):
+            return [Selection(experiences=tuple(store.get(["older-8"]))) for _ in queries]
+
+    with pytest.raises(ContractError, match=r"Blind: selected 'older-8' for study, which is not on offer: choose among query\.candidates"):
+        choose(Blind(), bank(0, 1), BATCH)
 
 
 def test_trajectories_without_an_experience_stay():

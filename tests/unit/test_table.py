@@ -55,7 +55,7 @@ def test_differences_are_to_base_and_to_the_plain_arm_of_the_same_point():
 
 
 def test_stages_between_are_numbered():
-    assert [row.label for row in table(run(2), points=2).rows][2:] == ["stage 1", "stage 1+Harness", "Model-only", "Model+Harness"]
+    assert [row.label for row in table(run(2), points=2).rows][2:] == ["stage 1", "stage 1+Harness", "stage 2", "stage 2+Harness"]
 
 
 def test_without_a_learner_no_row_claims_a_trained_model():

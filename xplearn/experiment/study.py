@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from xplearn.errors import RecordError
+from xplearn.errors import ContractError, RecordError
 from xplearn.experiment.context import Context
 from xplearn.experiment.stream import Stage
 from xplearn.files import replacing
@@ -54,13 +54,22 @@ def studied(run: Context, stage: Stage, round: int, batch: Sequence[Trajectory])
 
 
 def choose(selector: Selector, store: ExperienceStore, batch: Sequence[Trajectory]) -> list[Trajectory]:
-    """The trajectories whose experience the curriculum selects; those that left none in the bank are beyond its choice and stay."""
+    """The trajectories whose experience the curriculum selects; those that left none in the bank are beyond its choice and stay.
+
+    Raises:
+        ContractError: it selects an experience that is not on offer.
+    """
     ids = {trajectory.id for trajectory in batch}
     offered = {experience.id: experience.source for experience in store if experience.source in ids}
     if not offered:
         return list(batch)
     query = Query(purpose="study", task=batch[0].task, messages=(), candidates=tuple(offered))
     (selection,) = selector.select([query], store)
+    for experience in selection.experiences:
+        if experience.id not in offered:
+            raise ContractError(
+                type(selector).__name__, f"selected '{experience.id}' for study, which is not on offer: choose among query.candidates"
+            )
     chosen = {experience.source for experience in selection.experiences}
     known = set(offered.values())
     return [trajectory for trajectory in batch if trajectory.id in chosen or trajectory.id not in known]

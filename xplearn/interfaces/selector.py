@@ -14,10 +14,11 @@ from xplearn.types import Query, Selection
 class Selector(Component):
     """Chooses experiences. Reads the store, never writes.
 
-    Purpose ``act``: what the policy is shown at a decision point. Purpose ``study``: which of a stage's experiences (hence
-    trajectories) the learners train on; ``Query.candidates`` then holds the ids on offer, and all queries but the first are none.
-    One selection per query, in order. Empty store, empty selection. Same queries, store content and seed: same selections.
-    An experience made from the task at hand is never selected for acting: pass ``store.from_task(query.task.id)`` as ``exclude``.
+    Purpose ``act`` (capability ``selector.act``): what the policy is shown at a decision point. Purpose ``study`` (``selector.study``):
+    which of a stage's experiences, hence trajectories, the learners train on; ``Query.candidates`` then holds the ids on offer, and
+    nothing else may be selected. One selection per query, in order. Empty store, empty selection. Same queries, store content and seed:
+    same selections. An experience made from the task at hand is never selected for acting: pass ``store.from_task(query.task.id)`` as
+    ``exclude``.
     """
 
     every: ClassVar[Literal["episode", "step"]] = "episode"
@@ -31,6 +32,6 @@ class Selector(Component):
         """Why the last study selection is what it is, in JSON values: kept with the run, for reports. Empty where nothing is told.
 
         ``gains``, what each chosen in turn added, with ``kept``, how many were selected, is shown as a curve; beside it, where told,
-        ``cards``, how many there were to cover, and ``knee``.
+        ``cards``, how many there were to cover, ``knee``, and ``draw``, how it was chosen.
         """
         return {}

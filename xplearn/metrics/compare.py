@@ -23,11 +23,13 @@ class Entry:
     run: str
     """What the run is called."""
     matrix: Matrix
+    alone: bool = False
+    """It is the run's only arm."""
 
     @property
     def name(self) -> str:
-        """The run, and whether its bank is shown."""
-        return self.run + _harness(self.matrix.arm)
+        """The run, and whether its bank is shown where that tells its arms apart."""
+        return self.run + ("" if self.alone else _harness(self.matrix.arm))
 
     def at(self, point: int) -> ByDomain:
         """The scores at an evaluation point, of the domains that were evaluated in full."""
@@ -42,7 +44,7 @@ class Line:
     scores: Mapping[str, Interval]
     """By domain, 0 to 100, over tasks."""
     versus_base: Mapping[str, Interval]
-    """Paired difference to the same run's Base, by domain."""
+    """Paired difference to Base, by domain: the run's own, or the other runs' where it has none and they agree."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +57,9 @@ class Group:
 
 def groups(entries: Sequence[Entry]) -> list[Group]:
     """What was scored before learning, once where the runs agree, then each entry stage by stage."""
-    bases = {entry.run: entry.at(0) for entry in entries if entry.matrix.arm == "plain"}
+    found = {entry.run: entry.at(0) for entry in entries if entry.matrix.arm == "plain" and entry.at(0)}
+    shared = next(iter(found.values())) if found and _agree(list(found.values())) else {}
+    bases = {entry.run: found.get(entry.run, shared) for entry in entries}
     opening = tuple(_line(label, entry, 0, {} if entry.matrix.arm == "plain" else bases) for label, entry in _openings(entries))
     later = [Group(name=entry.name, lines=tuple(_stages(entry, bases))) for entry in entries]
     return [group for group in (Group(name="", lines=opening), *later) if group.lines]
@@ -81,7 +85,7 @@ def spreads(entries: Sequence[Entry]) -> Iterator[tuple[Arm, list[Entry], OrderS
 def _openings(entries: Sequence[Entry]) -> Iterator[tuple[str, Entry]]:
     for arm in ARMS:
         found = [entry for entry in entries if entry.matrix.arm == arm and entry.at(0)]
-        agree = all(entry.at(0) == found[0].at(0) for entry in found)
+        agree = _agree([entry.at(0) for entry in found])
         for entry in found[:1] if agree else found:
             yield "Base" + _harness(arm) + ("" if agree else f" of {entry.run}"), entry
 
@@ -103,6 +107,10 @@ def _line(label: str, entry: Entry, point: int, bases: Mapping[str, ByDomain]) -
             if domain in base
         },
     )
+
+
+def _agree(scores: Sequence[ByDomain]) -> bool:
+    return all(other == scores[0] for other in scores)
 
 
 def _harness(arm: Arm) -> str:

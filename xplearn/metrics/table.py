@@ -22,7 +22,7 @@ class Row:
     """One line of the table."""
 
     label: str
-    """``Base``, ``Base+Harness``, ``Model-only``, ``Model+Harness``, or the stage."""
+    """``Base`` and ``Base+Harness`` before learning; then ``Model-only`` and ``Model+Harness``, or the stage where there are several."""
     point: int
     """0 before any learning, k after the k-th stage."""
     domain: str
@@ -129,7 +129,7 @@ def _grouped(results: Iterable[EpisodeResult]) -> dict[Group, list[EpisodeResult
 def _label(point: int, arm: Arm, points: int, learned: bool) -> str:
     if point == 0:
         return "Base+Harness" if arm == "experience" else "Base"
-    if learned and point == points:
+    if learned and point == points == 1:
         return "Model+Harness" if arm == "experience" else "Model-only"
     return f"stage {point}" + ("+Harness" if arm == "experience" else "")
 

@@ -54,8 +54,11 @@ def entries(runs: Sequence[Run]) -> list[Entry]:
     """Each arm that was evaluated, of each run; a run is called by its name, or by its folder where names repeat."""
     given = [str(run.header.resolved["run"]["name"]) for run in runs]
     names = [run.path.name if given.count(name) > 1 else name for name, run in zip(given, runs, strict=True)]
-    found = [Entry(run=name, matrix=run.matrix(arm)) for name, run in zip(names, runs, strict=True) for arm in ("plain", "experience")]
-    return [entry for entry in found if entry.matrix.scores]
+    found = []
+    for name, run in zip(names, runs, strict=True):
+        arms = [matrix for matrix in (run.matrix("plain"), run.matrix("experience")) if matrix.scores]
+        found += [Entry(run=name, matrix=matrix, alone=len(arms) == 1) for matrix in arms]
+    return found
 
 
 def _scores(found: Sequence[Group], width: int) -> list[RichTable]:

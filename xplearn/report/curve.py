@@ -35,8 +35,9 @@ def line(explained: Mapping[str, Any]) -> str:
         return ""
     total = list(accumulate(gains))
     pool = f" of {explained['cards']}" if conforms(explained.get("cards"), int) else ""
+    drawn = f" (draw: {explained['draw']})" if conforms(explained.get("draw"), str) else ""
     knee = f", knee at {explained['knee']}" if conforms(explained.get("knee"), int) else ""
-    return f"kept {kept}{pool}; {len(gains)} cover {total[-1]:g}{knee}  {bars(total)}"
+    return f"kept {kept}{pool}{drawn}; {len(gains)} would cover {total[-1]:g}{knee}  {bars(total)}"
 
 
 def bars(values: Sequence[float]) -> str:
