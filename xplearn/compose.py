@@ -7,6 +7,7 @@ changes its first item, as the override ``learner.0.lr=1e-4`` does.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -33,13 +34,13 @@ Override = str | tuple[str, Any]
 
 def compose(source: str | Mapping[str, Any] | None, overrides: Sequence[Override], registry: Registry) -> Raw:
     """The merged mapping of a file, preset or mapping and overrides; raises ``ConfigError`` for whatever cannot be read."""
-    layers = [_override(text) if isinstance(text, str) else (text[0].split("."), text[1]) for text in overrides]
+    layers = [_override(text) if isinstance(text, str) else (text[0].split("."), copy.deepcopy(text[1])) for text in overrides]
     leading = [layer for layer in layers if layer[0] == ["preset"]]
     merged: Raw = {}
     if isinstance(source, str):
         merged = _read_source(source, registry)
     elif isinstance(source, Mapping):
-        merged = _expand(dict(source), registry, ())
+        merged = _expand(copy.deepcopy(dict(source)), registry, ())
     elif source is not None:
         raise ConfigError("", f"want the path of a file, the name of a preset, or a mapping, not {source!r}")
     for _, value in leading:
@@ -57,6 +58,7 @@ def merge(base: Raw, over: Raw) -> Raw:
     result = dict(base)
     for key, value in over.items():
         old = result.get(key)
+        value = {str(number): item for number, item in value.items()} if key in LISTS and _numbered(value) else value  # noqa: PLW2901
         old = {"name": old} if isinstance(old, str) and isinstance(value, dict) and "name" in value else old
         if isinstance(old, dict) and isinstance(value, str) and "name" in old:
             value = {"name": value}  # noqa: PLW2901
@@ -141,6 +143,10 @@ def _preset(name: str, registry: Registry, seen: tuple[str, ...]) -> Raw:
 
 
 def _normal(raw: Raw) -> Raw:
+    raw = {
+        key: {str(number): item for number, item in value.items()} if key in LISTS and _numbered(value) else value
+        for key, value in raw.items()
+    }
     single = {key for key, value in raw.items() if key in LISTS and isinstance(value, str | dict) and not _numbered(value)}
     return {key: [value] if key in single else value for key, value in raw.items()}
 
@@ -164,8 +170,7 @@ def _set(raw: Raw, path: Sequence[str], value: Any) -> None:
         node = _descend(node, key, ".".join(path[: depth + 1]))
     last = path[-1]
     if isinstance(node, list):
-        index = _index(node, last, ".".join(path))
-        node[index] = merge({"item": node[index]}, {"item": value})["item"]
+        node[:] = _edited(node, {_index(node, last, ".".join(path), more=True): value}, ".".join(path[:-1]))
     else:
         node[last] = merge({last: node[last]}, {last: value})[last] if last in node else value
         if last == "name" and len(path) > 1 and (path[-2] in PARTS or path[-2].isdecimal()):
@@ -194,7 +199,8 @@ def _descend(node: Any, key: str, path: str) -> Any:
     return child
 
 
-def _index(node: list[Any], key: str, path: str) -> int:
-    if not (key.isascii() and key.isdecimal()) or int(key) >= len(node):
+def _index(node: list[Any], key: str, path: str, *, more: bool = False) -> int:
+    """The position in a list that a key names; with ``more`` the one after its last as well."""
+    if not (key.isascii() and key.isdecimal()) or int(key) >= len(node) + more:
         raise ConfigError(path, f"want a number from 0 to {len(node) - 1}" if node else "the list is empty")
     return int(key)

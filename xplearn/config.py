@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING
+from dataclasses import MISSING, dataclass, field
 from typing import Any
 
 from xplearn.compose import Override, compose
-from xplearn.errors import ConfigError
+from xplearn.errors import ConfigError, nearest
 from xplearn.fields import build, instantiate
 from xplearn.registry import Registry, Slot
 from xplearn.schema import Experiment
@@ -24,6 +24,20 @@ SLOT_OF: dict[str, Slot] = {
     "learner": "learner",
 }
 """Registered slot of each key of an experiment that holds parts."""
+
+
+@dataclass(kw_only=True)
+class Composition:
+    """Keys of an experiment file that say how the experiment is put together; nothing of them is left in it."""
+
+    preset: list[str] = field(default_factory=list)
+    """Presets that the file is laid on, the first one undermost; one name may stand for a list of one."""
+    order: list[int] | None = None
+    """The stages of ``stream`` in another order, by their numbers as listed, e.g. ``[2, 0, 1]``; null for as listed."""
+
+
+KEYS = tuple(item.name for block in (Composition, Experiment) for item in dataclasses.fields(block))
+"""Everything that an experiment file may say at its top."""
 
 
 def load_experiment(
@@ -44,12 +58,16 @@ def load_experiment(
         ConfigError: with the dotted path of what is wrong and the nearest valid name.
     """
     given = compose(source, overrides, registry)
-    experiment = instantiate(Experiment, _with_part_specs(given), "")
+    raw = dict(given)
+    order = raw.pop("order", None)
+    experiment = instantiate(Experiment, _with_part_specs(raw), "")
     for path, slot, spec in parts_of(experiment):
         build(registry.get(slot, spec.name).load(), spec.fields, path=path)
     for index, stage in enumerate(experiment.stream):
         if not stage.env.python:
             build(registry.get("environment", stage.env.name).load(), stage.env.fields, path=f"stream.{index}.env")
+    if order is not None:
+        experiment.reorder(_permutation(order, len(experiment.stream)))
     return experiment, given
 
 
@@ -68,6 +86,9 @@ def parts_of(experiment: Experiment) -> list[tuple[str, Slot, Any]]:
 def _with_part_specs(given: Mapping[str, Any]) -> dict[str, Any]:
     """The composed mapping with every part as ``{name, fields}``, the form of the schema."""
     raw = dict(given)
+    for key in raw.keys() - set(KEYS):
+        hint = nearest(key, KEYS)
+        raise ConfigError(key, "unknown key" + (f"; did you mean '{hint}'?" if hint else "") + f" (known: {', '.join(KEYS)})")
     for key in SLOT_OF:
         value = raw.get(key)
         if isinstance(value, list):
@@ -80,21 +101,17 @@ def _with_part_specs(given: Mapping[str, Any]) -> dict[str, Any]:
     stream = raw.get("stream", [])
     if not isinstance(stream, list):
         raise ConfigError("stream", "want a list of stages, e.g. [{env: core.errands}]")
-    staged = [_stage(stage, f"stream.{index}") for index, stage in enumerate(stream)]
-    raw["stream"] = _ordered(staged, raw.pop("order", None))
+    raw["stream"] = [_stage(stage, f"stream.{index}") for index, stage in enumerate(stream)]
     return raw
 
 
-def _ordered(stream: list[Any], order: Any) -> list[Any]:
-    """The stages in the order that ``order`` gives by their numbers, e.g. ``[2, 0, 1]``; as listed without one."""
-    if order is None:
-        return stream
+def _permutation(order: Any, count: int) -> list[int]:
+    """The numbers of ``count`` stages in another order, e.g. ``[2, 0, 1]``."""
     numbers = order if isinstance(order, list) and all(type(number) is int for number in order) else []
-    if sorted(numbers) != list(range(len(stream))):
-        raise ConfigError(
-            "order", f"is {order!r}; want each of the {len(stream)} stages once, by number from 0, e.g. {list(range(len(stream)))[::-1]}"
-        )
-    return [stream[number] for number in numbers]
+    if sorted(numbers) != list(range(count)):
+        example = list(range(count))[::-1]
+        raise ConfigError("order", f"is {order!r}; want each of the {count} stages once, by number from 0, e.g. {example}")
+    return numbers
 
 
 def _greedy(evaluate: Any, sampling: Any) -> Any:
@@ -106,7 +123,7 @@ def _greedy(evaluate: Any, sampling: Any) -> Any:
 
 def _named(value: Any, key: str) -> Any:
     """Fields alone mean the fields of the default part: ``store.path=x`` is ``store={name: core.sqlite, path: x}``."""
-    default = next((field.default_factory for field in dataclasses.fields(Experiment) if field.name == key), MISSING)
+    default = next((item.default_factory for item in dataclasses.fields(Experiment) if item.name == key), MISSING)
     if isinstance(value, dict) and "name" not in value and callable(default):
         return {"name": default().name, **value}
     return value

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -21,7 +22,9 @@ class PartSpec:
     """A part by registered name, with its fields: ``core.nearest`` or ``{name: core.nearest, k: 3}``."""
 
     name: str
+    """As registered: ``<plugin>.<part>``."""
     fields: dict[str, Any] = field(default_factory=dict)
+    """What the file says of it beside the name."""
 
 
 @dataclass(kw_only=True)
@@ -37,6 +40,7 @@ class TaskSlice:
     """Which tasks of an environment: filters in the order of the fields, then the official order."""
 
     split: str = "train"
+    """One of the environment's splits; a wrong name is answered with those there are."""
     ids: list[str] = field(default_factory=list)
     """Only these task ids; empty for all."""
     kinds: list[str] = field(default_factory=list)
@@ -65,6 +69,7 @@ class StageConfig:
     """One part of the stream: an environment and a slice of its tasks."""
 
     env: EnvSpec
+    """What is played."""
     tasks: TaskSlice = field(default_factory=TaskSlice)
     """What is learned from."""
     rounds: int = 1
@@ -81,9 +86,11 @@ class SamplingConfig:
     """How actions are drawn."""
 
     max_new_tokens: int = 32
+    """Longest action; an admissible one is always said to its end."""
     temperature: float = 1.0
     """0 is greedy."""
     top_p: float = 1.0
+    """Draw only from the likeliest tokens that together have this probability; 1 for all."""
     choices: Literal["free", "admissible", "rank"] = "free"
     """Any text, one of the admissible actions, or an order of the candidates."""
 
@@ -99,7 +106,9 @@ class EvaluateConfig:
     """The test after each stage: every domain, both arms, bank frozen."""
 
     tasks: TaskSlice = field(default_factory=lambda: TaskSlice(split="test"))
+    """What every domain is tested on."""
     arms: list[Literal["plain", "experience"]] = field(default_factory=lambda: ["plain", "experience"])
+    """``plain``: the policy alone; ``experience``: with what the selector finds in the bank."""
     replicas: int = 1
     """Episodes per task and arm, with different keys."""
     before: bool = True
@@ -120,6 +129,9 @@ class EvaluateConfig:
             raise ConfigError("confidence", f"is {self.confidence}; want a share in [0.5, 1)")
 
 
+_MOST_REPLAYED = 1_000_000
+
+
 @dataclass(kw_only=True)
 class ReplayConfig:
     """Earlier anchors added to what a stage studies."""
@@ -129,6 +141,8 @@ class ReplayConfig:
 
     def __post_init__(self) -> None:
         _at_least("ratio", self.ratio, 0)
+        if self.ratio > _MOST_REPLAYED:
+            raise ConfigError("ratio", f"is {self.ratio}; want at most {_MOST_REPLAYED:,}, which is everything")
 
 
 @dataclass(kw_only=True)
@@ -136,6 +150,7 @@ class RunConfig:
     """Where and how the run is carried out. Nothing here but ``seed`` and ``max_steps`` changes a result."""
 
     seed: int = 0
+    """Everything random is derived from it."""
     name: str = "run"
     """Human part of the run folder's name."""
     dir: str = "runs"
@@ -164,26 +179,44 @@ class Experiment:
     """A whole experiment."""
 
     stream: list[StageConfig]
+    """What is learned from, stage after stage."""
     policy: PartSpec
+    """Who acts."""
     encoder: PartSpec = field(default_factory=lambda: PartSpec(name="core.hashing"))
+    """Turns texts into the vectors that selectors search."""
     store: PartSpec = field(default_factory=lambda: PartSpec(name="core.sqlite"))
+    """Holds the bank."""
     selector: PartSpec = field(default_factory=lambda: PartSpec(name="core.none"))
-    """Purpose act."""
+    """Which experience is shown in an episode: a selector with purpose act."""
     conditioner: PartSpec = field(default_factory=lambda: PartSpec(name="core.none"))
+    """How the selected experience is shown to the policy."""
     record: list[PartSpec] = field(default_factory=list)
     """Learners that write the bank, before study."""
     curriculum: PartSpec = field(default_factory=lambda: PartSpec(name="core.all"))
-    """A selector with purpose study."""
+    """Which experience is learned from: a selector with purpose study."""
     replay: ReplayConfig = field(default_factory=ReplayConfig)
+    """Earlier anchors added to what a stage studies."""
     learner: list[PartSpec] = field(default_factory=list)
+    """What changes the weights, after each round."""
     sampling: SamplingConfig = field(default_factory=SamplingConfig)
     """Of rollouts to learn from."""
     evaluate: EvaluateConfig = field(default_factory=EvaluateConfig)
+    """The test after each stage."""
     run: RunConfig = field(default_factory=RunConfig)
+    """Where and how the run is carried out."""
 
     def __post_init__(self) -> None:
         if not any(not stage.warmup for stage in self.stream):
             raise ConfigError("stream", "has no stage to learn from; add one, e.g. [{env: core.errands}]")
+        self._listed = list(range(len(self.stream)))
+
+    def reorder(self, order: Sequence[int]) -> None:
+        """Put the stages in another order; ``stage_path`` still names them by their numbers as listed."""
+        self.stream, self._listed = [self.stream[number] for number in order], [self._listed[number] for number in order]
+
+    def stage_path(self, index: int) -> str:
+        """Path of the stage at a position of the stream, as overrides name it."""
+        return f"stream.{self._listed[index]}"
 
 
 def _at_least(name: str, value: float | None, least: float) -> None:

@@ -10,6 +10,7 @@ import xplearn
 from xplearn.compose import compose, merge
 from xplearn.config import load_experiment
 from xplearn.errors import ConfigError, PluginError, UnknownComponentError, nearest
+from xplearn.experiment.stream import stages
 from xplearn.fields import build
 from xplearn.interfaces import Selector
 from xplearn.plugins import installed
@@ -113,6 +114,25 @@ def test_a_preset_laid_over_an_experiment_may_change_one_learner(tmp_path):
     source = {"learner": [{"name": "core.clone", "epochs": 8}, "other"]}
     assert compose(source, ["preset=over"], registry) == {"learner": [{"name": "core.clone", "epochs": 8, "arms": "plain"}, "other"]}
     assert compose({"preset": "over"}, [], registry) == {"learner": [{"arms": "plain"}]}
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        ["learner={0: core.clone}", "learner.0.lr=1e-3"],
+        ["learner={'0': {name: core.clone}}", "learner={0: {lr: 1e-3}}"],
+        ["learner=[core.clone]", "learner.0.lr=1e-3"],
+        ["learner=[]", "learner.0=core.clone", "learner.0.lr=1e-3"],
+    ],
+)
+def test_numbers_mean_the_same_however_they_are_written(overrides):
+    assert compose(None, overrides, REGISTRY) == {"learner": [{"name": "core.clone", "lr": 1e-3}]}
+
+
+def test_an_override_by_the_number_after_the_last_adds_an_item():
+    assert compose(None, ["learner=[core.clone]", "learner.1=hamo.release"], REGISTRY) == {"learner": ["core.clone", "hamo.release"]}
+    with pytest.raises(ConfigError, match=r"learner\.3: want a number"):
+        compose(None, ["learner=[core.clone]", "learner.3=hamo.release"], REGISTRY)
 
 
 def test_a_mapping_by_number_cannot_leave_a_gap_and_is_no_list_elsewhere():
@@ -249,6 +269,20 @@ def test_the_stages_stand_in_another_order_by_one_override():
     assert [stage.env for stage in ordered.stream] == [listed.stream[number].env for number in (2, 0, 1)]
     assert ordered.stream[2].tasks.limit == 5
     assert given["order"] == [2, 0, 1]
+
+
+def test_what_is_given_is_never_changed():
+    given, value = {"stream": [{"env": "core.errands"}], "learner": ["core.clone"]}, ["core.record"]
+    compose(given, [("record", value), "stream.0.env.per_kind=2", "learner.0.lr=1", "record.0.k=1"], REGISTRY)
+    assert given == {"stream": [{"env": "core.errands"}], "learner": ["core.clone"]}
+    assert value == ["core.record"]
+
+
+def test_what_is_wrong_in_a_reordered_stage_is_told_by_its_number_as_listed():
+    with pytest.raises(ConfigError, match=r"stream\.0\.env\.count_: unknown key"):
+        load_experiment(STREAM, [*TOY[1:], "order=[2,0,1]", "stream.0.env.count_=3"], REGISTRY)
+    ordered, _ = load_experiment(STREAM, [*TOY[1:], "order=[2,0,1]"], REGISTRY)
+    assert [stage.path for stage in stages(ordered)] == ["stream.2", "stream.0", "stream.1"]
 
 
 @pytest.mark.parametrize("order", ["[0,1]", "[0,1,1]", "[1,2,3]", "[a,b,c]", "2", "[true,0,2]", "{}"])

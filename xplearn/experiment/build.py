@@ -151,9 +151,9 @@ def _require_rounds(experiment: Experiment, plan: RolloutPlan) -> None:
     least = plan.rollouts_from + 1
     short = [index for index, stage in enumerate(experiment.stream) if not stage.warmup and stage.rounds < least]
     if short:
-        cure = " ".join(f"stream.{index}.rounds={least}" for index in short)
+        cure = " ".join(f"{experiment.stage_path(index)}.rounds={least}" for index in short)
         raise ConfigError(
-            f"stream.{short[0]}.rounds",
+            f"{experiment.stage_path(short[0])}.rounds",
             f"is {experiment.stream[short[0]].rounds}, and rollouts of the learners begin in round {least} of a stage; type {cure}",
         )
 

@@ -122,7 +122,7 @@ def training_tasks(pools: Pools, stage: Stage) -> list[Task]:
     Raises:
         ConfigError: an id or kind that no task has, or nothing left.
     """
-    which, path = stage.config.tasks, f"stream.{stage.index}.tasks"
+    which, path = stage.config.tasks, f"{stage.path}.tasks"
     known = pools.tasks(stage.config.env, which.split, path)
     require_known(known, which, path)
     found = take(known, which)

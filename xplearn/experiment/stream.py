@@ -34,6 +34,8 @@ class Stage:
     point: int
     """Evaluation point after it: 1 for the first stage, warm-up stages not counted; 0 for a warm-up stage."""
     config: StageConfig
+    path: str
+    """As overrides name it, e.g. ``stream.0``: by its number as listed, which another ``order`` does not change."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +53,7 @@ def stages(experiment: Experiment) -> list[Stage]:
     point = 0
     for index, config in enumerate(experiment.stream):
         point += not config.warmup
-        found.append(Stage(index=index, point=0 if config.warmup else point, config=config))
+        found.append(Stage(index=index, point=0 if config.warmup else point, config=config, path=experiment.stage_path(index)))
     return found
 
 
