@@ -285,6 +285,18 @@ def test_what_is_wrong_in_a_reordered_stage_is_told_by_its_number_as_listed():
     assert [stage.path for stage in stages(ordered)] == ["stream.2", "stream.0", "stream.1"]
 
 
+def test_an_error_names_a_stage_as_an_override_does_in_any_order():
+    with pytest.raises(ConfigError, match=r"^stream\.1\.env\.sise: unknown key; did you mean 'size'\?"):
+        load_experiment(STREAM, [*TOY[1:], "order=[2,1,0]", "stream.1.env.sise=3", "order=[1,2,0]"], REGISTRY)
+
+
+@pytest.mark.parametrize(("wrong", "meant"), [("polcy", "policy"), ("ordr", "order"), ("presets", "preset"), ("learners", "learner")])
+def test_a_key_that_no_experiment_has_is_answered_with_all_that_may_stand_at_the_top(wrong, meant):
+    with pytest.raises(ConfigError) as error:
+        load_experiment(None, [f"{wrong}=x"], REGISTRY)
+    assert str(error.value).startswith(f"{wrong}: unknown key; did you mean '{meant}'? (known: preset, order, stream, policy, ")
+
+
 @pytest.mark.parametrize("order", ["[0,1]", "[0,1,1]", "[1,2,3]", "[a,b,c]", "2", "[true,0,2]", "{}"])
 def test_an_order_that_is_no_permutation_of_the_stages_is_refused(order):
     with pytest.raises(ConfigError, match=r"order: is .*; want each of the 3 stages once, by number from 0, e\.g\. \[2, 1, 0\]"):
