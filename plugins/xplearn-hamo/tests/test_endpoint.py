@@ -70,14 +70,17 @@ def test_a_key_that_is_absent_or_no_key_is_told_without_saying_it(config, monkey
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        ("url", ""),
-        ("url", "localhost:8000"),
-        ("url", "ftp://x/v1"),
         ("model", ""),
+        ("model", " "),
         ("timeout_seconds", 0.0),
+        ("timeout_seconds", 1e300),
+        ("timeout_seconds", 3601.0),
         ("timeout_seconds", float("inf")),
+        ("timeout_seconds", float("nan")),
         ("retries", -1),
+        ("retries", 10**400),
         ("backoff_seconds", -1.0),
+        ("backoff_seconds", 31.0),
         ("backoff_seconds", float("nan")),
     ],
 )
@@ -85,6 +88,79 @@ def test_settings_are_checked(field, value):
     with pytest.raises(ConfigError) as caught:
         EndpointConfig(**{"url": "http://localhost/v1", "model": "m", field: value})
     assert caught.value.path == field
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "localhost:8000",
+        "ftp://x/v1",
+        "http://",
+        "http:///v1",
+        "http://h:abc/v1",
+        "http://h:99999/v1",
+        "http://h:0/v1",
+        "http://h:-1/v1",
+        "http://h:٣/v1",
+        "http://[::1",
+        "http://[::1/v1",
+        "http://[:::]/v1",
+        "http://[localhost]/v1",
+        "http://::1/v1",
+        "http://h/v 1",
+        " http://h/v1",
+        "http://h/v1\n",
+        "http://h\t/v1",
+        "http://a b/v1",
+        "http://a..b/v1",
+        "http://" + "a" * 64 + "/v1",
+        "http://<host>:8000/v1",
+        "http://$HOST/v1",
+        "http://h/v1/\u00e9",
+        "http://h\x1b[31m/v1",
+        "http://h\ud800/v1",
+        "http:\\\\h\\v1",
+    ],
+)
+def test_what_is_no_address_is_told_with_an_example(url):
+    with pytest.raises(ConfigError, match=r"is no web address; want http or https.*http://localhost:8000/v1$") as caught:
+        EndpointConfig(url=url, model="m")
+    assert caught.value.path == "url"
+    assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["http://h/v1?key=secret", "http://user:secret@host/v1", "http://user:se/cret@host", "http://h/v1#secret", "http://h?", "http://@h"],
+)
+def test_an_address_that_may_hold_a_key_is_refused_without_saying_it(url):
+    with pytest.raises(ConfigError, match="url: must hold no user.*key_env") as caught:
+        EndpointConfig(url=url, model="m")
+    assert "cret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["sk-secret", "A=secret", "1secret", "a b"])
+def test_a_key_in_the_place_of_its_variable_is_refused_without_saying_it(name):
+    with pytest.raises(ConfigError, match="key_env: is no name of an environment variable") as caught:
+        EndpointConfig(url="http://localhost/v1", model="m", key_env=name)
+    assert name not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://localhost",
+        "http://localhost/",
+        "HTTPS://Api.Example.com:443/openai/v1/",
+        "http://127.0.0.1:8000/v1",
+        "http://[::1]:8000/v1",
+        "http://vllm_1:65535/a%20b/~x",
+        "http://host./v1",
+    ],
+)
+def test_what_is_an_address_is_taken(url):
+    assert EndpointConfig(url=url, model="m", timeout_seconds=3600, backoff_seconds=30, retries=100).url == url
 
 
 @pytest.mark.parametrize(

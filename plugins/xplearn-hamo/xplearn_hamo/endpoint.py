@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import http.client
+import ipaddress
 import json
-import math
 import os
+import re
 import socket
 import threading
 from collections.abc import Sequence
@@ -23,6 +24,15 @@ _REFUSED = frozenset({401, 403, 404, 405, *range(300, 400)})
 _PASSING = frozenset({408, 409, 425, 429, *range(500, 600)})
 _QUOTED = 200
 """Characters of a server's words in an error."""
+_LONGEST_REQUEST = 3600.0
+LONGEST_WAIT = 30.0
+"""Seconds between two requests for a card."""
+_MOST_RETRIES = 100
+_ADDRESS = re.compile(
+    r"https?://(?:[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*\.?|\[(?P<ipv6>[0-9a-f:.]+)\])(?::(?P<port>\d{1,5}))?(?:/[a-z0-9._~!$&'()*+,;=:%/-]*)?",
+    re.IGNORECASE | re.ASCII,
+)
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 
 @dataclass(kw_only=True)
@@ -30,30 +40,30 @@ class EndpointConfig:
     """Where to ask, and how patiently."""
 
     url: str
-    """Base address, e.g. ``http://localhost:8000/v1``; requests go to ``<url>/chat/completions``, past any proxy."""
+    """Base address, e.g. ``http://localhost:8000/v1``; requests go to ``<url>/chat/completions``, past any proxy. It holds no key."""
     model: str
     """The model's name there."""
     key_env: str = ""
     """Environment variable that holds the access key; empty to send none."""
     timeout_seconds: float = 60.0
-    """Limit of one request from connecting to the last byte."""
+    """Limit of one request from connecting to the last byte, at most an hour."""
     retries: int = 2
-    """Further requests for a card after one that failed or gave no usable outline."""
+    """Further requests for a card after one that failed or gave no usable outline, at most 100."""
     backoff_seconds: float = 1.0
     """Wait before the first of them; doubled each time, at most half a minute."""
 
     def __post_init__(self) -> None:
-        parts = urlsplit(self.url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ConfigError("url", f"'{self.url}' is no web address; want e.g. http://localhost:8000/v1")
-        if not self.model:
+        _require_address(self.url)
+        if not self.model.strip():
             raise ConfigError("model", "name the model that answers there")
-        if not 0 < self.timeout_seconds < math.inf:
-            raise ConfigError("timeout_seconds", f"must be a positive number of seconds, got {self.timeout_seconds}")
-        if self.retries < 0:
-            raise ConfigError("retries", f"must be 0 or more, got {self.retries}")
-        if not 0 <= self.backoff_seconds < math.inf:
-            raise ConfigError("backoff_seconds", f"must be 0 or more seconds, got {self.backoff_seconds}")
+        if self.key_env and not _VARIABLE.fullmatch(self.key_env):
+            raise ConfigError("key_env", "is no name of an environment variable; want that of the one that holds the key, e.g. API_KEY")
+        if not 0 < self.timeout_seconds <= _LONGEST_REQUEST:
+            raise ConfigError("timeout_seconds", f"must be above 0 and at most {_LONGEST_REQUEST:.0f} seconds, got {self.timeout_seconds}")
+        if not 0 <= self.retries <= _MOST_RETRIES:
+            raise ConfigError("retries", f"must be from 0 to {_MOST_RETRIES}, got {self.retries}")
+        if not 0 <= self.backoff_seconds <= LONGEST_WAIT:
+            raise ConfigError("backoff_seconds", f"must be from 0 to {LONGEST_WAIT:.0f} seconds, got {self.backoff_seconds}")
 
 
 class NoAnswerError(Exception):
@@ -120,6 +130,26 @@ class Endpoint:
     def _quoted(self, reply: bytes) -> str:
         text = reply[: 4 * _QUOTED].decode("utf-8", "replace")
         return repr(one_line(text.replace(self._key, "…") if self._key else text, _QUOTED))
+
+
+def _require_address(url: str) -> None:
+    """Refuse what no request could be sent to; without repeating what may hold a key."""
+    if any(mark in url for mark in "@?#"):
+        raise ConfigError(
+            "url", "must hold no user, password, '?' or '#'; put the key into an environment variable and that one's name into key_env"
+        )
+    match = _ADDRESS.fullmatch(url)
+    if match is None or not 0 < int(match["port"] or 80) < 1 << 16 or not _is_ipv6(match["ipv6"] or "::"):
+        wanted = "want http or https, a host, perhaps a port up to 65535, and a path without spaces, e.g. http://localhost:8000/v1"
+        raise ConfigError("url", f"{one_line(url, _QUOTED)!r} is no web address; {wanted}")
+
+
+def _is_ipv6(text: str) -> bool:
+    try:
+        ipaddress.IPv6Address(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _key(variable: str) -> str:

@@ -11,13 +11,11 @@ from typing import Protocol, cast
 from xplearn import AgentView, Conditioning, LocalPolicy, Sampling, derive
 from xplearn_hamo import prompts, rules
 from xplearn_hamo.account import Account
-from xplearn_hamo.endpoint import Endpoint, EndpointConfig, NoAnswerError
+from xplearn_hamo.endpoint import LONGEST_WAIT, Endpoint, EndpointConfig, NoAnswerError
 from xplearn_hamo.outline import read
 
 Lines = tuple[str, ...]
 
-_LONGEST_WAIT = 30.0
-"""Seconds between two requests for a card."""
 _HOPELESS = 8
 """An endpoint that stayed silent on so many cards in a row is not asked again in this call of ``learn``."""
 
@@ -132,7 +130,7 @@ class EndpointWriter:
         """Whether there was any answer, and the outline if one was usable."""
         messages, answered, pause = prompts.conversation(account, self._max_steps), False, self._config.backoff_seconds
         for attempt in range(self._config.retries + 1):
-            if attempt and stop.wait(min(pause * 2 ** (attempt - 1), _LONGEST_WAIT)):
+            if attempt and stop.wait(min(pause * 2 ** (attempt - 1), LONGEST_WAIT)):
                 break
             try:
                 text = self._endpoint.ask(messages, self._max_new_tokens)
