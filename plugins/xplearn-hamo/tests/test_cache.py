@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import os
@@ -35,6 +36,9 @@ class StoppingPolicy(Policy):
             raise KeyboardInterrupt
         self.asked += [conditioning.messages[-1]["content"] for conditioning in conditionings]
         return [Completion(text="nonsense" if "number 3" in row.messages[-1]["content"] else SAID) for row in conditionings]
+
+    def reference(self):
+        return contextlib.nullcontext()
 
     def __repr__(self):
         return "StoppingPolicy()"
@@ -111,14 +115,6 @@ def test_an_outline_made_otherwise_is_not_reused(changed):
         CardWriter().learn(BATCH[:1], busy)
         busy.checkpoint = FakeCheckpoint()
         assert CardWriter(**changed).learn([again(BATCH[0])], busy)["asked"] == 1.0
-
-
-def test_a_policy_that_cannot_go_back_is_asked_anew_after_training():
-    with agent() as busy:
-        CardWriter().learn(BATCH[:1], busy)
-        busy.policy.version += 1
-        CardWriter().learn([again(BATCH[0])], busy)
-        assert len(busy.policy.asked) == 2
 
 
 def test_foreign_and_damaged_cards_in_the_bank_are_passed_over():

@@ -1,6 +1,11 @@
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import json
+import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -8,7 +13,7 @@ from xplearn_hamo.cards import CardWriter, card_id
 from xplearn_hamo.endpoint import EndpointConfig
 
 import xplearn
-from xplearn import Completion, ConfigError, Policy, Query
+from xplearn import Completion, ConfigError, IncompatibleError, Policy, Query
 from xplearn.encoders.hashing import HashingEncoder
 from xplearn.errors import ContractError
 from xplearn.keys import trajectory_key
@@ -17,6 +22,13 @@ from xplearn.testing.agents import FakeAgent
 from xplearn.testing.contracts import LearnerContract
 
 OUTLINE = "1. Find the door\n2. Open it\n3. Done when the door is open"
+TOY = {
+    "stream": [{"env": "core.errands", "tasks": {"limit": 4}}],
+    "selector": "core.nearest",
+    "conditioner": "core.prompt",
+    "sampling": {"choices": "admissible"},
+    "evaluate": {"tasks": {"limit": 1}, "resamples": 100},
+}
 BATCH = [samples.trajectory(number) for number in range(4)]
 
 
@@ -33,6 +45,9 @@ class TellingPolicy(Policy):
     def generate(self, conditionings, sampling, keys, choices=None):
         self.calls.append((list(conditionings), sampling, list(keys)))
         return [Completion(text=self._answer(conditioning.messages[-1]["content"])) for conditioning in conditionings]
+
+    def reference(self):
+        return contextlib.nullcontext()
 
     def _answer(self, request):
         return next((answer for words, answer in self.said.items() if words in request), self.always)
@@ -323,7 +338,41 @@ def test_the_first_observation_is_cut_on_the_card_and_not_in_the_key():
 def test_progress_is_reported():
     with FakeAgent() as agent:
         CardWriter(writer="rules", batch=3).learn(BATCH, agent)
-        assert [report[:2] for report in agent.checkpoint.reports] == [(3, 4), (4, 4)]
+        assert agent.checkpoint.reports == [(3, 4, {}), (4, 4, {})]
+
+
+def test_whoever_watches_sees_that_rules_stand_in_for_an_endpoint_where_nobody_listens(model, tmp_path):
+    model.close()
+    settings = {"url": model.url, "model": "small", "retries": 0}
+    parts = {"policy": "core.random", "record": {"name": "hamo.cards", "writer": "endpoint", "endpoint": settings}}
+    file = tmp_path / "toy.yaml"
+    file.write_text(json.dumps(TOY | parts | {"run": {"dir": str(tmp_path)}}))
+    done = subprocess.run([sys.executable, "-m", "xplearn", "run", str(file)], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"^record\.0/0/0: 4/4 in \S+ s  unusable 4$", done.stderr, re.MULTILINE), done.stderr
+
+
+def test_those_that_an_earlier_try_of_the_call_left_unusable_are_told_too():
+    with speaking("no idea") as agent:
+        agent.policy.said = {"number 0": OUTLINE}
+        CardWriter(batch=2, checkpoint_seconds=0.0).learn(BATCH[:2], agent)
+        CardWriter(batch=1).learn(BATCH, agent)
+    assert agent.checkpoint.reports[-2:] == [(1, 2, {"unusable": 1.0}), (2, 2, {"unusable": 2.0})]
+
+
+@pytest.mark.parametrize("policy", ["core.random", "core.scripted"])
+def test_a_policy_without_language_is_refused_before_anything_is_played(policy, tmp_path):
+    parts = {"policy": policy, "record": "hamo.cards", "run": {"dir": str(tmp_path)}}
+    with pytest.raises(IncompatibleError, match=r"record 'hamo\.cards' requires 'policy\.reference'"):
+        xplearn.run(TOY | parts)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_only_outlines_by_the_policy_ask_for_a_language_model():
+    settings = EndpointConfig(url="http://localhost/v1", model="m")
+    assert not CardWriter(writer="rules").requires
+    assert not CardWriter(writer="endpoint", endpoint=settings).requires
+    assert CardWriter().requires <= xplearn.make("policy", "core.tiny").provides
 
 
 @pytest.mark.parametrize(

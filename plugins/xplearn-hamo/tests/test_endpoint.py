@@ -135,7 +135,7 @@ def test_what_is_no_address_is_told_with_an_example(url):
     ["http://h/v1?key=secret", "http://user:secret@host/v1", "http://user:se/cret@host", "http://h/v1#secret", "http://h?", "http://@h"],
 )
 def test_an_address_that_may_hold_a_key_is_refused_without_saying_it(url):
-    with pytest.raises(ConfigError, match="url: must hold no user.*key_env") as caught:
+    with pytest.raises(ConfigError, match=r"url: must hold no user.*key_env") as caught:
         EndpointConfig(url=url, model="m")
     assert "cret" not in str(caught.value)
 

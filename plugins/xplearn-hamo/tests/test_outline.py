@@ -58,7 +58,16 @@ def test_single_objects_become_types():
         "1. Take the mug\n3. Open a cabinet",
         "1. \n2. Open a cabinet",
         "1. ...\n2. ---",
+        "1. Take the mug",
+        "1. Take the mug\n" * 100_000,
+        "1. Take the mug 1. Take the mug",
+        "1. Take the mug\n2. Take the mug",
+        "1. Take the mug\n2. take the **mug**.",
+        "1. Take mug 1\n2. Take mug 2",
         "1. Take the mug\n2. Take the mug\n3. Take the mug",
+        "1. Take the mug\n2. Open it\n3. Take the mug\n4. Open it\n5. Take the mug",
+        "1. Done when the mug is there",
+        "1. Done\n2. Success is a mug in a cabinet",
         "1. One short step on each\n2. Open a cabinet",
         "1. Name types of objects, not single ones\n2. Open a cabinet",
         "1. Take a can from the place where tools are kept\n2. Open a cabinet",
@@ -74,6 +83,11 @@ def test_a_success_line_is_added_only_where_there_is_room():
     assert outline("1. Take the mug\n2. Open a cabinet", max_steps=3) == ("Take the mug", "Open a cabinet", SUCCESS)
     assert outline("1. Take the mug\n2. Open a cabinet", max_steps=2) is None
     assert outline("1. Take the mug\n2. Done when it is there", max_steps=2) is not None
+
+
+def test_a_step_and_the_condition_of_success_are_enough():
+    assert outline("1. Take the mug\n2. Done when it is there") == ("Take the mug", "Done when it is there")
+    assert outline("1. Take the mug\n2. Take the mug\n3. Done when it is there") is not None
 
 
 def test_a_last_line_that_may_be_broken_off_is_not_believed():

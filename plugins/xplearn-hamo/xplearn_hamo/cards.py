@@ -32,7 +32,8 @@ class CardWriter(Learner):
 
     writer: Literal["policy", "rules", "endpoint"] = "policy"
     """Who writes outlines: the run's own policy as it was before training [OURS], rules without a model, or a model behind ``endpoint``.
-    In the place of an outline that is not usable stands that of the rules."""
+    A policy that is no language model cannot; then say ``writer: rules``. In the place of an outline that is not usable stands that of
+    the rules."""
     endpoint: EndpointConfig | None = None
     """The model to ask; for ``writer: endpoint``, and only then."""
     max_steps: int = 8
@@ -65,6 +66,10 @@ class CardWriter(Learner):
     @property
     def provides(self) -> frozenset[Capability]:
         return frozenset({"store.filled", f"store.space:{KEY}", f"store.space:{CARD}"})
+
+    @property
+    def requires(self) -> frozenset[Capability]:
+        return frozenset({"policy.reference"}) if self.writer == "policy" else frozenset()
 
     def plan(self) -> RolloutPlan:
         return RolloutPlan(source="demonstration") if self.source == "demonstration" else RolloutPlan(indifferent=True)
@@ -121,11 +126,12 @@ class CardWriter(Learner):
         return cards, len(outlines.new.keys() & digests.values())
 
     def _write(self, accounts: Mapping[str, Account], outlines: Outlines, writer: Writer, agent: AgentView) -> None:
-        """Add the outlines that are missing, batch by batch."""
+        """Add the outlines that are missing, batch by batch; whoever watches sees how many of all stand in for unusable ones."""
         missing = [digest for digest in accounts if digest not in outlines]
         if not missing:
             return
         done = len(accounts) - len(missing)
+        unusable = sum(not outlines[digest].usable for digest in accounts.keys() - set(missing))
         try:
             with writer.ready():
                 for start in range(0, len(missing), self.batch):
@@ -133,7 +139,8 @@ class CardWriter(Learner):
                     found = writer.write([accounts[digest] for digest in digests])
                     outlines.add({digest: self._outline(accounts[digest], lines) for digest, lines in zip(digests, found, strict=True)})
                     done += len(digests)
-                    agent.checkpoint.report(done, len(accounts))
+                    unusable += sum(lines is None for lines in found)
+                    agent.checkpoint.report(done, len(accounts), **({"unusable": float(unusable)} if unusable else {}))
         finally:
             outlines.save()
 

@@ -37,8 +37,8 @@ class Outline:
 def read(text: str, account: Account, *, max_steps: int, prompt: str, cut_off: bool = False) -> tuple[str, ...] | None:
     """The outline in a model's words, or None where there is no usable one.
 
-    Usable are one to ``max_steps`` lines numbered from 1, none empty or taken from the prompt, most of them different. Instance numbers are
-    dropped from names, and a condition of success is added where it is missing and there is room.
+    Usable are two to ``max_steps`` lines numbered from 1, one of them a step, none empty or taken from the prompt, at least two and half of
+    them different. Instance numbers are dropped from names, and a condition of success is added where it is missing and there is room.
 
     Args:
         text: what the model said; text around the outline, and its thinking, are passed over.
@@ -50,7 +50,7 @@ def read(text: str, account: Account, *, max_steps: int, prompt: str, cut_off: b
     found = _numbered(text[:_TEXT_CHARS], cut_off=cut_off or len(text) > _TEXT_CHARS)
     names = instance_names((*account.actions, account.start))
     lines = [one_line(generalised(_MARKUP.sub("", line), names), _LINE_CHARS) for line in found]
-    if not lines or _copied(lines, prompt) or 2 * len(set(lines)) < len(lines) or not all(map(_says_something, lines)):
+    if _repeated(lines) or _copied(lines, prompt) or not all(map(_says_something, lines)) or all(map(_SUCCESS.match, lines)):
         return None
     if not _SUCCESS.match(lines[-1]):
         lines.append(success(account))
@@ -76,6 +76,12 @@ def _numbered(text: str, *, cut_off: bool) -> list[str]:
         found.append(match[2])
         last = at
     return [] if cut_off and last == len(lines) - 1 else found
+
+
+def _repeated(lines: Sequence[str]) -> bool:
+    """Whether the lines are no more than one, said once or again and again, or mostly repeats."""
+    different = len(set(map(_words, lines)))
+    return different < 2 or 2 * different < len(lines)
 
 
 def _copied(lines: Sequence[str], prompt: str) -> bool:

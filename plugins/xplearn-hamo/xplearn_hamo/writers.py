@@ -57,8 +57,8 @@ class RulesWriter:
 class PolicyWriter:
     """The policy, greedily, all accounts of a call in one batch.
 
-    A policy that keeps what it was before training writes as that: one trained to act has unlearned to explain, and so cards of all
-    stages are of one hand.
+    It writes as what it was before training: a policy trained to act has unlearned to explain, and so cards of all stages are of one
+    hand.
     """
 
     def __init__(self, agent: AgentView, *, max_steps: int, max_new_tokens: int) -> None:
@@ -67,15 +67,10 @@ class PolicyWriter:
 
     @property
     def identity(self) -> str:
-        version = "untrained" if self._untrained else str(self._agent.policy.version)
-        return f"policy/{prompts.VERSION}/{self._sampling.max_new_tokens}/{version}/{self._agent.policy!r}"
-
-    @property
-    def _untrained(self) -> bool:
-        return "policy.reference" in self._agent.policy.provides
+        return f"policy/{prompts.VERSION}/{self._sampling.max_new_tokens}/untrained/{self._agent.policy!r}"
 
     def ready(self) -> AbstractContextManager[None]:
-        return cast(LocalPolicy, self._agent.policy).reference() if self._untrained else nullcontext()
+        return cast(LocalPolicy, self._agent.policy).reference()
 
     def write(self, accounts: Sequence[Account]) -> list[Lines | None]:
         asked = [prompts.conversation(account, self._max_steps) for account in accounts]
