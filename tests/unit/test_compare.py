@@ -83,11 +83,27 @@ def test_a_run_that_has_not_come_as_far_is_not_compared_in_the_end():
     assert versus_first([Entry(run="a", matrix=matrix(FORGETS)), Entry(run="b", matrix=matrix(begun))]) == [None, None]
 
 
-def test_orders_of_one_stream_are_found():
+def test_runs_that_have_learned_other_domains_so_far_are_not_compared_in_the_end():
+    begun = {(0, "s"): [0, 10], (0, "a"): [5, 5], (1, "s"): [80, 90], (1, "a"): [5, 15]}
+    assert final_difference(matrix(begun), matrix(begun)).mean == 0
+    assert final_difference(matrix(begun), matrix(begun, stream=("a", "s"))) is None
+
+
+def test_orders_of_one_stream_are_found_for_each_method():
     there, back = Entry(run="sa", matrix=matrix(FORGETS)), Entry(run="as", matrix=matrix(KEEPS, stream=("a", "s")))
     ((arm, found, spread),) = spreads([there, back])
     assert (arm, [entry.run for entry in found], spread.finals) == ("plain", ["sa", "as"], (42.5, 75.0))
     assert not list(spreads([there, Entry(run="b", matrix=matrix(KEEPS))]))
+    other = [Entry(run=f"other-{entry.run}", matrix=entry.matrix, method="other") for entry in (there, back)]
+    assert [len(found) for _, found, _ in spreads([there, other[0], back, other[1]])] == [2, 2]
+    assert not list(spreads([there, other[1]]))
+
+
+def test_bases_agree_where_the_domains_they_share_agree():
+    narrow = matrix({(0, "s"): [0, 10], (1, "s"): [80, 90]}, stream=("s",))
+    found = groups([Entry(run="narrow", matrix=narrow), Entry(run="wide", matrix=matrix(FORGETS))])
+    assert [line.label for line in found[0].lines] == ["Base"]
+    assert set(found[0].lines[0].scores) == {"s", "a"}
 
 
 STAGES = [{"env": "core.errands", "tasks": {"limit": 4}}, {"env": "core.counting", "tasks": {"limit": 4}}]
@@ -129,6 +145,38 @@ def test_runs_on_other_tasks_are_refused_a_place_in_one_table(tmp_path):
     one, other = load(named(tmp_path, "a")), load(named(tmp_path, "b", evaluate={"tasks": {"limit": 2}, "resamples": 100}))
     with pytest.raises(RecordError, match=r"its panel of 'core\.counting' is .* must not stand in one table\. Show each by itself"):
         render([one, other], Console(file=io.StringIO()))
+
+
+def test_the_spread_is_that_of_one_method_and_seed(tmp_path):
+    there, back = named(tmp_path, "there"), named(tmp_path, "back", stream=STAGES[::-1], encoder={"name": "core.hashing", "dim": 64})
+    stream = io.StringIO()
+    render([load(there), load(back)], Console(file=stream, width=200))
+    assert "orders of one stream" not in stream.getvalue()
+
+
+def test_a_run_that_lost_episodes_says_so(tmp_path):
+    folder = named(tmp_path, "whole")
+    lines = (folder / "episodes.jsonl").read_text().splitlines(keepends=True)
+    (folder / "episodes.jsonl").write_text("".join(line for line in lines if "eval/2/core.counting" not in line))
+    stream = io.StringIO()
+    render([load(folder), load(named(tmp_path, "other"))], Console(file=stream, width=200))
+    assert "has lost part of its record: 12 evaluated episodes are missing" in stream.getvalue()
+
+
+def test_names_never_control_the_screen(tmp_path):
+    folder = named(tmp_path, "run")
+    header = (folder / "run.json").read_text().replace('"name": "run"', '"name": "\\u001b[31mred[bold]"')
+    (folder / "run.json").write_text(header)
+    stream = io.StringIO()
+    render([load(folder), load(named(tmp_path, "other"))], Console(file=stream, width=200))
+    assert "\x1b" not in stream.getvalue()
+    assert "�[31mred[bold] after 1" in stream.getvalue()
+
+
+def test_runs_of_one_name_and_folder_are_told_apart_by_path(tmp_path):
+    first, second = named(tmp_path / "a", "run"), named(tmp_path / "b", "run")
+    assert first.name == second.name
+    assert {entry.run for entry in entries([load(first), load(second)])} == {str(first), str(second)}
 
 
 def test_runs_of_one_name_are_told_apart_by_folder(tmp_path):

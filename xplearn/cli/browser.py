@@ -6,7 +6,7 @@ import html
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from xplearn.cli.terminal import printable
+from xplearn.report.printable import printable
 
 if TYPE_CHECKING:
     from xplearn.rollout.watched import WatchedEnvironment

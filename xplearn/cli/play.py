@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, cast
 
 from xplearn.cli.arguments import Commands, add_command
-from xplearn.cli.terminal import printable
+from xplearn.report.printable import printable
 
 if TYPE_CHECKING:
     from xplearn.interfaces import Environment

@@ -10,7 +10,7 @@ from types import TracebackType
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from xplearn.cli.terminal import printable
+from xplearn.report.printable import printable
 
 
 class LiveObserver:

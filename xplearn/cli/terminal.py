@@ -1,23 +1,15 @@
-"""What reaches the terminal. Text from environments and models is data: it never controls the screen."""
+"""The terminal: what it can show, and the console for results."""
 
 from __future__ import annotations
 
 import io
 import os
-import re
 import sys
 from functools import cache
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-
-
-def printable(text: str) -> str:
-    """``text`` without control characters, bidirectional overrides and lone surrogates; newlines and tabs stay."""
-    return _CONTROL.sub("�", text)
 
 
 def tolerant(*streams: TextIO) -> None:

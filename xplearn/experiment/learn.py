@@ -45,7 +45,8 @@ def _learn(run: Context, change: str, name: str, learner: Learner, batch: Batch)
         scalars = {figure: float(value) for figure, value in learner.learn(trajectories, run.agent).items()}
         _require_finite(name, change, scalars)
     path, stage, round = change.split("/")
-    run.writer.scalars({"stage": int(stage), "round": int(round), "learner": path, "name": name, **scalars})
+    whose = {"stage": int(stage), "round": int(round), "learner": path, "name": name, "policy_version": run.agent.policy.version}
+    run.writer.scalars({**whose, **scalars})
     run.hooks("xplearn_learn_end", stage=int(stage), round=int(round), learner=name, scalars=scalars)
 
 

@@ -25,6 +25,8 @@ class Entry:
     matrix: Matrix
     alone: bool = False
     """It is the run's only arm."""
+    method: str = ""
+    """The same for runs that differ in nothing but the order of their stages."""
 
     @property
     def name(self) -> str:
@@ -71,14 +73,15 @@ def versus_first(entries: Sequence[Entry]) -> list[Interval | None]:
 
 
 def spreads(entries: Sequence[Entry]) -> Iterator[tuple[Arm, list[Entry], OrderSpread]]:
-    """For each arm the finished runs, two or more, that differ in nothing but the order of their stages, and how much that mattered."""
-    for arm in ARMS:
-        found = [entry for entry in entries if entry.matrix.arm == arm and entry.matrix.reached == len(entry.matrix.stream)]
-        streams = {entry.matrix.stream for entry in found}
-        alike = len({tuple(sorted(stream)) for stream in streams}) == 1 and not any(
-            "#" in domain for stream in streams for domain in stream
-        )
-        if len(found) > 1 and len(streams) == len(found) and alike:
+    """For each arm and method the finished runs, two or more, of one stream in several orders, and how much the order mattered."""
+    alike: dict[tuple[Arm, str], list[Entry]] = {}
+    for entry in entries:
+        numbered = any("#" in domain for domain in entry.matrix.stream)
+        if entry.matrix.reached == len(entry.matrix.stream) and not numbered:
+            alike.setdefault((entry.matrix.arm, entry.method), []).append(entry)
+    for (arm, _), found in alike.items():
+        orders = {entry.matrix.stream for entry in found}
+        if len(orders) == len(found) > 1:
             yield arm, found, order_spread([entry.matrix for entry in found])
 
 
@@ -86,7 +89,8 @@ def _openings(entries: Sequence[Entry]) -> Iterator[tuple[str, Entry]]:
     for arm in ARMS:
         found = [entry for entry in entries if entry.matrix.arm == arm and entry.at(0)]
         agree = _agree([entry.at(0) for entry in found])
-        for entry in found[:1] if agree else found:
+        widest = max(found, key=lambda entry: len(entry.at(0)), default=None)
+        for entry in [widest] if agree and widest else found:
             yield "Base" + _harness(arm) + ("" if agree else f" of {entry.run}"), entry
 
 
@@ -110,7 +114,9 @@ def _line(label: str, entry: Entry, point: int, bases: Mapping[str, ByDomain]) -
 
 
 def _agree(scores: Sequence[ByDomain]) -> bool:
-    return all(other == scores[0] for other in scores)
+    """Whether all are the same wherever they tell of the same domain."""
+    known: dict[str, Mapping[str, float]] = {}
+    return all(known.setdefault(domain, by_task) == by_task for found in scores for domain, by_task in found.items())
 
 
 def _harness(arm: Arm) -> str:

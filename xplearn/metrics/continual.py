@@ -174,9 +174,14 @@ def retention(plain: Matrix, experience: Matrix) -> Interval | None:
 
 
 def final_difference(ours: Matrix, theirs: Matrix) -> Interval | None:
-    """``final`` of one matrix minus that of another over the same tasks, paired; None where they have not come equally far."""
+    """``final`` of one matrix minus that of another over the same tasks, paired; None where they have not come equally far.
+
+    Equally far is as many stages, of the same domains in whatever order.
+    """
     reached, domains = ours.reached, sorted(ours.domains)
     if not reached or reached != theirs.reached or domains != sorted(theirs.domains):
+        return None
+    if set(ours.stream[:reached]) != set(theirs.stream[:reached]):
         return None
     value = float(final(ours.values[: reached + 1], ours.learned[:reached]) - final(theirs.values[: reached + 1], theirs.learned[:reached]))
     if not ours.knows_spread(reached):

@@ -73,7 +73,7 @@ def build_table(
     Args:
         results: its episodes in any order; those outside evaluation are left out.
         points: stages of the stream, warm-up aside: the last one's rows are the final model's.
-        learned: whether any learner changed the agent between the points.
+        learned: whether any learner changed the policy between the points.
         bootstrap: how the intervals are drawn.
         domains: their order; others follow by name.
     """

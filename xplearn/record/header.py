@@ -115,8 +115,15 @@ def _require_readable(header: Header) -> None:
             value = value.get(key) if isinstance(value, dict) else None
         if not conforms(value, hint):
             raise ValueError(f"resolved has no sound '{path}'")
-    if not all(conforms(stage.get("warmup"), bool) for stage in header.resolved["stream"]):
+    if not all(
+        conforms(stage.get("warmup"), bool) and conforms(stage.get("env", {}), dict[str, Any]) for stage in header.resolved["stream"]
+    ):
         raise ValueError("resolved has no sound 'stream'")
+    evaluate = header.resolved["evaluate"]
+    if not (0.5 <= evaluate["confidence"] < 1 and evaluate["resamples"] > 0 and conforms(evaluate.get("replicas", 1), int)):
+        raise ValueError("resolved has no sound 'evaluate'")
+    if not all(conforms(found.get("tasks", 0), int) for found in header.panels.values()):
+        raise ValueError("panels have no sound 'tasks'")
 
 
 def panel(tasks: Iterable[Task]) -> dict[str, Any]:

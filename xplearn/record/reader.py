@@ -54,8 +54,14 @@ class Run:
         """The table so far."""
         resolved = self.header.resolved
         points = sum(not stage["warmup"] for stage in resolved["stream"])
-        learned, domains = bool(resolved["learner"]), list(self.header.panels)
+        learned = any(line.get("policy_version", 1) for line in self.scalars() if line["learner"].startswith("learner."))
+        domains = list(self.header.panels)
         return build_table(self.episodes(), points=points, learned=learned, bootstrap=self._bootstrap(), domains=domains)
+
+    def missing(self) -> int:
+        """Evaluated episodes that the finished run counted and its record no longer has."""
+        counted = sum(row.get("n", 0) for row in self.header.results)
+        return max(0, counted - sum(row.n for row in self.table().rows)) if counted else 0
 
     def stream(self) -> list[str]:
         """Domain of each stage, warm-up aside.

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from xplearn.report.printable import printable
+
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
@@ -41,9 +43,9 @@ def draw(columns: Sequence[Column], sections: Sequence[int]) -> RichTable:
     drawn = RichTable(box=SIMPLE_HEAD, pad_edge=False)
     for number, column in enumerate(columns):
         left = number == 0 or column.name == "domain"
-        drawn.add_column(Text(column.name), justify="left" if left else "right", no_wrap=True, overflow="fold")
+        drawn.add_column(Text(printable(column.name)), justify="left" if left else "right", no_wrap=True, overflow="fold")
     for number, line in enumerate(zip(*(column.cells for column in columns), strict=True)):
         if number and sections[number] != sections[number - 1]:
             drawn.add_section()
-        drawn.add_row(*map(Text, line))
+        drawn.add_row(*(Text(printable(cell)) for cell in line))
     return drawn

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from xplearn.metrics.compare import Entry, Group, groups, spreads, versus_first
+from xplearn.record.folder import UNHASHED
 from xplearn.record.header import require_comparable
 from xplearn.report.columns import Column, draw, pack
 from xplearn.report.matrix import figures, text
+from xplearn.report.printable import printable
+from xplearn.report.text import standing
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -46,19 +50,28 @@ def render(runs: Sequence[Run], console: Console) -> None:
         )
     console.print(CAPTION, style="dim")
     for run in runs:
-        if run.header.status != "finished":
-            console.print(f"{run.path.name} is not finished (status: {run.header.status})", markup=False)
+        if run.header.status != "finished" or run.missing():
+            console.print(printable(f"{run.path.name}: {standing(run)}"), markup=False)
 
 
 def entries(runs: Sequence[Run]) -> list[Entry]:
-    """Each arm that was evaluated, of each run; a run is called by its name, or by its folder where names repeat."""
-    given = [str(run.header.resolved["run"]["name"]) for run in runs]
-    names = [run.path.name if given.count(name) > 1 else name for name, run in zip(given, runs, strict=True)]
+    """Each arm that was evaluated, of each run, called by its name; by its folder where names repeat, by its path where folders do."""
+    names = [str(run.header.resolved["run"]["name"]) for run in runs]
+    ways = [names, [run.path.name for run in runs], [str(run.path) for run in runs]]
     found = []
-    for name, run in zip(names, runs, strict=True):
+    for run, *given in zip(runs, *ways, strict=True):
+        name = next((name for name, others in zip(given, ways, strict=True) if others.count(name) == 1), given[-1])
         arms = [matrix for matrix in (run.matrix("plain"), run.matrix("experience")) if matrix.scores]
-        found += [Entry(run=name, matrix=matrix, alone=len(arms) == 1) for matrix in arms]
+        found += [Entry(run=printable(name), matrix=matrix, alone=len(arms) == 1, method=_method(run)) for matrix in arms]
     return found
+
+
+def _method(run: Run) -> str:
+    """The run's configuration without its name, its place, and the order of its stages."""
+    resolved = run.header.resolved
+    kept = {key: value for key, value in resolved["run"].items() if key not in ("name", *UNHASHED)}
+    stages = sorted(json.dumps(stage, sort_keys=True) for stage in resolved["stream"])
+    return json.dumps({**resolved, "run": kept, "stream": stages}, sort_keys=True)
 
 
 def _scores(found: Sequence[Group], width: int) -> list[RichTable]:

@@ -7,6 +7,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from xplearn.record.checked import conforms
+from xplearn.report.printable import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -25,7 +26,8 @@ def render(run: Run, console: Console) -> None:
         told = line(explained)
         if told and stage < len(points):
             learned = f"stage {points[stage]}" if points[stage] else "warm-up"
-            console.print(learned + (f", round {round + 1}" if round else "") + f": {name} {told}", markup=False, highlight=False)
+            within = f", round {round + 1}" if round else ""
+            console.print(printable(f"{learned}{within}: {name} {told}"), markup=False, highlight=False)
 
 
 def line(explained: Mapping[str, Any]) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from xplearn.metrics.table import POOLED
 from xplearn.report import curve, matrix
 from xplearn.report.columns import Column, draw, pack
+from xplearn.report.printable import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,15 +25,15 @@ MOST_KINDS = 8
 def render(run: Run, console: Console) -> None:
     """Print the table of a run, finished or not."""
     table = run.table()
-    console.print(heading(run), markup=False)
+    console.print(printable(heading(run)), markup=False)
     if table.rows:
         for piece in tables(table, console.width):
             console.print(piece)
         console.print(caption(table), style="dim")
     matrix.render(run, console)
     curve.render(run, console)
-    if run.header.status != "finished":
-        console.print(standing(run), markup=False)
+    if run.header.status != "finished" or run.missing():
+        console.print(printable(standing(run)), markup=False)
 
 
 def heading(run: Run) -> str:
@@ -48,7 +49,9 @@ def heading(run: Run) -> str:
 
 
 def standing(run: Run) -> str:
-    """How far a run that is not finished has come."""
+    """How far a run that is not finished has come, or what is gone of one that was."""
+    if run.header.status == "finished":
+        return f"{run.path} has lost part of its record: {run.missing()} evaluated episodes are missing from episodes.jsonl"
     episodes = list(run.episodes())
     last = f"; last in {episodes[-1].phase}" if episodes else ""
     goes_on = "" if run.header.status == "running" else "; the same command goes on with it"
