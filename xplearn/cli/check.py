@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from xplearn.cli.arguments import Commands, add_command, add_experiment, split_experiment
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from xplearn.experiment.estimate import Counts, StageCount
-    from xplearn.plugins import Plugins
-    from xplearn.policies.estimate import Footprint
-    from xplearn.schema import Experiment, PartSpec
+    from xplearn.schema import EvaluateConfig, Experiment, PartSpec, TaskSlice
 
 EXAMPLES = """  xplearn check demo
   xplearn check my.yaml selector=core.nearest conditioner=core.prompt
@@ -22,7 +17,8 @@ EXAMPLES = """  xplearn check demo
   xplearn check --estimate paper/hamo_indomain preset=[backbone.qwen3-14b]     the same for a model that is not here
 """
 
-GIB = 2**30
+LONG = 4
+"""Most items of a list that are printed in full."""
 
 
 def add(commands: Commands) -> None:
@@ -45,7 +41,7 @@ def call(args: argparse.Namespace) -> int:
     plugins = installed()
     experiment, _ = load_experiment(source, overrides, plugins.registry)
     # the tasks are listed in this process: starting workers for that would take longer than all the rest
-    experiment = dataclasses.replace(experiment, run=dataclasses.replace(experiment.run, workers=0))
+    experiment.run = dataclasses.replace(experiment.run, workers=0)
     print_parts(experiment)
     problems = check_experiment(experiment, plugins)
     if problems:
@@ -53,96 +49,56 @@ def call(args: argparse.Namespace) -> int:
     check_tasks(experiment, plugins)
     print("sound: every part finds what it requires")
     if args.estimate:
+        from xplearn.cli.estimated import print_estimate
+
         print_estimate(experiment, plugins)
     return 0
 
 
 def print_parts(experiment: Experiment) -> None:
-    """One line per part, with the fields that were given."""
+    """One line per stage, part and block, with the fields that were given, each under its path in an override."""
     from xplearn.config import parts_of
+    from xplearn.schema import ReplayConfig, SamplingConfig
 
+    before = None
     for index, stage in enumerate(experiment.stream):
-        kind = "warm-up" if stage.warmup else "stage"
-        print(f"{kind} {index}: {_spec(stage.env)}, {_slice(stage.tasks)}, {stage.rounds} round{'s' if stage.rounds > 1 else ''}")
+        env = "same environment" if stage.env == before else _spec(stage.env)
+        rounds = f"{stage.rounds} round{'s' if stage.rounds > 1 else ''}"
+        print(f"{experiment.stage_path(index)}: {'warm-up, ' if stage.warmup else ''}{env}, {_slice(stage.tasks)}, {rounds}")
+        before = stage.env
     for path, _, spec in parts_of(experiment):
         print(f"{path}: {_spec(spec)}")
-    print(
-        f"evaluate: {_slice(experiment.evaluate.tasks)}, arms {', '.join(experiment.evaluate.arms)}, choices {experiment.sampling.choices}"
-    )
+    for name, block, usual in [("replay", experiment.replay, ReplayConfig()), ("sampling", experiment.sampling, SamplingConfig())]:
+        changed = {key: value for key, value in vars(block).items() if value != getattr(usual, key)}
+        if changed:
+            print(f"{name}: {_fields(changed)}")
+    print(f"evaluate: {_evaluation(experiment.evaluate)}")
 
 
-def print_estimate(experiment: Experiment, plugins: Plugins) -> None:
-    """Parameters, memory and episodes."""
-    from xplearn.experiment.build import build_parts
-    from xplearn.experiment.estimate import count, tokens_at_once
-
-    parts = build_parts(experiment, plugins.registry)
-    policy = parts.one("policy")
-    print("\nestimate (nothing was loaded or played)")
-    print_counts(count(experiment, plugins))
-    if "policy.train" not in policy.provides:
-        print("no local weights: the policy needs no memory here")
-    else:
-        from xplearn.policies.estimate import footprint
-
-        found = footprint(policy)
-        print_memory(found, tokens_at_once(parts)) if found else print("this policy's memory is known to its plugin alone")
-
-
-def print_memory(found: Footprint, tokens: int | None) -> None:
-    """Exact parameters and estimated bytes."""
-    kind = "a LoRA adapter" if found.lora else "all of them"
-    print(f"parameters       {found.backbone:,}, trained {found.trainable:,} ({kind}); sizes from {found.origin}")
-    rows = [
-        ("weights", found.weights, found.dtype),
-        ("adapter", found.adapter, "float32"),
-        ("cache", found.cached * found.cache_tokens, f"keys and values of {found.cache_tokens:,} tokens, all live conversations together"),
-        ("acting", found.acting, "weights, adapter, cache"),
-    ]
-    if tokens:
-        most = max(tokens, found.context)
-        rows += [
-            ("optimiser", found.states, "gradients, two moments, copies to go back to"),
-            ("activations", found.kept * tokens, f"{tokens:,} tokens at once"),
-            ("training", found.training(tokens), "weights, adapter, optimiser, activations"),
-            ("training, most", found.training(most), f"if one trajectory alone fills the context of {found.context:,} tokens"),
-        ]
-    for name, size, what in rows:
-        print(f"{name:<15}{size / GIB:>8.1f} GiB  {what}")
-    print("memory is an estimate; how close it comes and what is not in it: docs/how-to/backbones.md")
-
-
-def print_counts(counts: Counts) -> None:
-    """Episodes by stage, and of evaluation."""
-    head = ("stage", "", "shown", "played", "steps", "written", "studied", "replayed")
-    rows = [head, *(_stage(stage) for stage in counts.stages)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
-    for row in rows:
-        cells = [
-            cell.ljust(width) if column < 2 else cell.rjust(width) for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        print("  ".join(cells))
-    print("shown by the expert; steps at max_steps an episode; written: handed to record; studied and replayed: at most, an epoch")
-    replicas = f" × {counts.replicas} replicas" if counts.replicas > 1 else ""
-    tasks = " + ".join(f"{number:,} {name}" for name, number in counts.panels.items())
-    print(f"evaluation: {len(counts.points)} points × {counts.arms} arms{replicas} × ({tasks}) = {counts.evaluated:,} episodes, ", end="")
-    print(f"{_known(counts.steps)} steps at max_steps")
-
-
-def _stage(stage: StageCount) -> Sequence[str]:
-    numbers = (stage.shown, stage.played, stage.steps, stage.recorded, stage.studied, stage.replayed)
-    return (f"{stage.index}{' warm-up' if stage.warmup else ''}", stage.env, *map(_known, numbers))
-
-
-def _known(number: int | None) -> str:
-    return "?" if number is None else f"{number:,}"
+def _evaluation(evaluate: EvaluateConfig) -> str:
+    found = [_slice(evaluate.tasks), f"arms {', '.join(evaluate.arms)}", f"choices {evaluate.sampling.choices}"]
+    found += [f"{evaluate.replicas} replicas"] if evaluate.replicas > 1 else []
+    found += [f"temperature {evaluate.sampling.temperature:g}"] if evaluate.sampling.temperature else []
+    return ", ".join(found)
 
 
 def _spec(spec: PartSpec) -> str:
-    fields = ", ".join(f"{key}={value!r}" for key, value in spec.fields.items())
-    return f"{spec.name}({fields})" if fields else spec.name
+    return f"{spec.name}({_fields(spec.fields)})" if spec.fields else spec.name
 
 
-def _slice(tasks: object) -> str:
+def _slice(tasks: TaskSlice) -> str:
     shown = {key: value for key, value in vars(tasks).items() if value not in (None, [], 0)}
-    return "tasks " + ", ".join(f"{key}={value}" for key, value in shown.items())
+    return "tasks " + ", ".join(f"{key}={value if isinstance(value, str) else _value(value)}" for key, value in shown.items())
+
+
+def _fields(fields: dict[str, Any]) -> str:
+    return ", ".join(f"{key}={_value(value)}" for key, value in fields.items())
+
+
+def _value(value: Any) -> str:
+    """A value on one line; of a long list its beginning and how long it is."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key!r}: {_value(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list) and len(value) > LONG:
+        return f"[{value[0]!r}, {value[1]!r}, … {len(value)} in all]"
+    return repr(value)

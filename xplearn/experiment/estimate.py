@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from xplearn.errors import PluginError, UnknownComponentError
 from xplearn.experiment.build import Parts, build_parts
@@ -16,6 +18,7 @@ from xplearn.experiment.stream import ARMS, Stage, domains, stages
 from xplearn.fields import build
 from xplearn.metrics.scores import evaluation_phase, training_phase
 from xplearn.plugins import Plugins
+from xplearn.policies import backbone
 from xplearn.registry import Registry
 from xplearn.schema import EnvSpec, Experiment
 
@@ -25,6 +28,8 @@ class StageCount:
     """One stage, its rounds taken together."""
 
     index: int
+    path: str
+    """As overrides name it."""
     env: str
     warmup: bool
     shown: int
@@ -69,7 +74,8 @@ def count(experiment: Experiment, plugins: Plugins) -> Counts:
     Raises:
         ConfigError: a task slice that cannot be played or evaluated, as in ``check_tasks``.
     """
-    here = dataclasses.replace(experiment, run=dataclasses.replace(experiment.run, workers=0))
+    here = copy.copy(experiment)
+    here.run = dataclasses.replace(experiment.run, workers=0)
     parts = build_parts(here, plugins.registry)
     with contextlib.closing(Pools(parts, plugins.registry)) as pools:
         evaluated, _ = panels(here, domains(here), pools)
@@ -104,6 +110,7 @@ class _Flow:
         learns, records = bool(self._experiment.learner), bool(self._experiment.record) and not stage.config.warmup
         return StageCount(
             index=stage.index,
+            path=stage.path,
             env=spec.name,
             warmup=stage.config.warmup,
             shown=shown,
@@ -198,3 +205,30 @@ def tokens_at_once(parts: Parts) -> int | None:
     training = [learner for _, _, learner in parts.learners() if "policy.train" in learner.requires]
     found = [getattr(learner, "micro_tokens", getattr(policy, "score_tokens", 0)) for learner in training]
     return max(found, default=None)
+
+
+def to_fetch(parts: Parts) -> dict[str, str]:
+    """What to type, by model, for the models of policy and encoder that are not on this machine. Nothing is downloaded."""
+    models = [getattr(parts.one(path), "model", "") for path in ("policy", "encoder")]
+    commands = {model: _command(model) for model in models if isinstance(model, str) and model}
+    return {model: command for model, command in commands.items() if command}
+
+
+def _command(model: str) -> str:
+    """What fetches a model; empty where it is here, or made and not loaded."""
+    known = backbone.KNOWN.get(model)
+    if known is not None:
+        return "" if backbone.config_file(model) or backbone.wheel_folder(known) else known.command
+    local = "/" not in model or Path(model).expanduser().is_dir()
+    return "" if local or _in_hub_cache(model) else f"hf download {model} (a run does so by itself where the hub is reachable)"
+
+
+def _in_hub_cache(model: str) -> bool:
+    """Its weights, that is: whoever asked for sizes has its configuration alone."""
+    try:
+        from huggingface_hub import try_to_load_from_cache
+
+        names = ("model.safetensors", "model.safetensors.index.json")
+        return any(isinstance(try_to_load_from_cache(model, name), str) for name in names)
+    except (ImportError, ValueError):  # not installed, or no name that the hub could have
+        return False
