@@ -25,6 +25,9 @@ LISTS = ("record", "learner", "preset")
 PARTS = ("env", "policy", "encoder", "store", "selector", "conditioner", "curriculum", "item")
 """Keys whose ``name`` says which part they are, an item of a list among them. (The ``name`` of ``run`` is just a name.)"""
 
+SUFFIXES = (".yaml", ".yml")
+"""What the name of an experiment file ends with."""
+
 Raw = dict[str, Any]
 
 
@@ -105,13 +108,30 @@ def _read_source(source: str, registry: Registry) -> Raw:
             raise ConfigError("", f"{source}: is a folder; want an experiment file (to see a run: xplearn show {source})")
     except (OSError, UnicodeDecodeError, ValueError) as error:
         raise ConfigError("", f"{source[:80]}: cannot be read ({getattr(error, 'strerror', None) or error})") from None
-    if source.endswith((".yaml", ".yml")):
-        raise ConfigError("", f"{source}: no such file")
+    if path.suffix in SUFFIXES:
+        raise ConfigError("", f"{source}: no such file{_neighbour(path, registry)}")
     if source in registry.presets():
         return _preset(source, registry, ())
-    hint = nearest(source, registry.presets())
-    known = f"; did you mean '{hint}'?" if hint else ""
-    raise ConfigError("", f"'{source}' is neither a file nor a preset{known} (list them: xplearn plugins)")
+    raise ConfigError("", f"'{source}' is neither a file nor a preset{_presets_like(source, registry)} (list them: xplearn plugins)")
+
+
+def _neighbour(path: Path, registry: Registry) -> str:
+    """A question after a file that is there, or a preset, with almost the name of one that is not."""
+    there = {file.stem: file for file in sorted(path.parent.glob("*")) if file.suffix in SUFFIXES}
+    found = nearest(path.stem, there)
+    if found is not None:
+        return f"; did you mean '{there[found]}'?"
+    preset = path.with_suffix("").as_posix()
+    return f"; did you mean the preset '{preset}'?" if preset in registry.presets() else ""
+
+
+def _presets_like(name: str, registry: Registry) -> str:
+    """A question after the presets that begin with a name, in whichever folder, or else the one most like it."""
+    begun = [known for known in registry.presets() if name and (known.startswith(name) or f"/{name}" in known)]
+    hint = nearest(name, registry.presets())
+    if len(begun) > 1:
+        return f"; did you mean one of {', '.join(begun)}?"
+    return f"; did you mean '{begun[0] if begun else hint}'?" if begun or hint else ""
 
 
 def _parse(text: str, where: str) -> Raw:
@@ -139,6 +159,8 @@ def _preset(name: str, registry: Registry, seen: tuple[str, ...]) -> Raw:
     """A preset laid on those it names; ``seen`` are the files and presets that led here."""
     if name in seen:
         raise ConfigError("preset", f"'{name}' names itself: {' > '.join([*seen, name])}")
+    if name not in registry.presets():
+        raise ConfigError("preset", f"no preset is called '{name}'{_presets_like(name, registry)} (list them: xplearn plugins)")
     return _expand(_parse(registry.preset_text(name), f"preset {name}"), registry, (*seen, name))
 
 

@@ -217,6 +217,54 @@ def test_a_missing_file_and_an_unknown_preset_are_told_apart():
         compose("backbone.smolm2", [], REGISTRY)
 
 
+def presets(*names):
+    registry = Registry()
+    for name in names:
+        registry.put_preset(name, "test", "", "")
+    return registry
+
+
+@pytest.mark.parametrize(
+    ("name", "question"),
+    [
+        ("baseline", "did you mean one of baselines/base, baselines/eto?"),
+        ("baselines", "did you mean one of baselines/base, baselines/eto?"),
+        ("hamo", "did you mean one of mini/hamo_cross, paper/hamo_cross?"),
+        ("mini/ham", "did you mean 'mini/hamo_cross'?"),
+        ("baselines/etto", "did you mean 'baselines/eto'?"),
+        ("zzz", None),
+    ],
+)
+def test_a_preset_that_was_begun_or_misspelt_is_answered_with_those_it_may_mean(name, question):
+    registry = presets("baselines/base", "baselines/eto", "demo", "mini/hamo_cross", "paper/hamo_cross")
+    for source, overrides, problem in [
+        (name, [], f"'{name}' is neither a file"),
+        (None, [f"preset={name}"], "preset: no preset is called"),
+    ]:
+        with pytest.raises(ConfigError) as error:
+            compose(source, overrides, registry)
+        assert str(error.value).startswith(problem)
+        assert (question or "(list them: xplearn plugins)") in str(error.value)
+        assert question is not None or "did you mean" not in str(error.value)
+
+
+def test_a_file_that_is_not_there_is_answered_with_its_neighbour(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "hamo.yaml").write_text("")
+    (tmp_path / "notes.txt").write_text("")
+    for wrong, question in [
+        ("hamo.yml", "; did you mean 'hamo.yaml'?"),
+        ("hmo.yaml", "; did you mean 'hamo.yaml'?"),
+        (f"{tmp_path}/hamo.yml", f"; did you mean '{tmp_path}/hamo.yaml'?"),
+        ("notes.yaml", ""),
+        ("mini/first.yaml", "; did you mean the preset 'mini/first'?"),
+        ("nowhere/hamo.yaml", ""),
+    ]:
+        with pytest.raises(ConfigError) as error:
+            compose(wrong, [], presets("mini/first"))
+        assert str(error.value) == f"{wrong}: no such file{question}"
+
+
 def test_a_whole_experiment_is_checked_with_full_paths():
     experiment, _ = load_experiment(None, [*TOY, "evaluate.tasks.limit=3"], REGISTRY)
     assert experiment.evaluate.tasks.split == "test"
