@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import torch
-from torch import Tensor, nn
-from torch.multiprocessing.reductions import StorageWeakRef
-from torch.nn.functional import cross_entropy
-from transformers import AttentionInterface, AttentionMaskInterface, AutoConfig, AutoModelForCausalLM, LlamaConfig
+from transformers import MODEL_FOR_CAUSAL_LM_MAPPING, AutoConfig, AutoModelForCausalLM, LlamaConfig
+from transformers.utils import logging
 
 from xplearn.component import Component
-from xplearn.errors import ConfigError, DataError
-from xplearn.policies.architecture import architecture
+from xplearn.errors import ConfigError, DataError, XplearnError
+from xplearn.policies.architecture import Architecture, architecture
 from xplearn.policies.hf import HfPolicy
+from xplearn.policies.kept import kept
 from xplearn.policies.network import Network
 from xplearn.policies.precision import choose_device, choose_dtype
 from xplearn.policies.tiny import TinyPolicy
 from xplearn.policies.weights import AllWeights, LoraWeights, Weights
 
 META = torch.device("meta")
-_ATTENTION = "xplearn-meta"
-_SAMPLE = 64
-"""Tokens of the forward pass that is counted; what it keeps grows with them in proportion."""
 _STATES = 4
 """Beside each trained parameter: its gradient, AdamW's two moments, and the copy that a failed training is undone with."""
+_ALL_LENGTHS = 1 << 30
+"""Context of a model that names none, as the policy takes it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +54,8 @@ class Footprint:
     """Bytes that training keeps for the trained parameters: gradients, AdamW's moments, copies to go back to."""
     kept: int
     """Bytes that the forward pass keeps for the backward pass, for each token it reads: nothing is computed twice."""
+    fixed: int
+    """Bytes that it keeps however little it reads: the experts of a mixture with the adapter merged in; 0 for other models."""
     cached: int
     """Bytes of keys and values for each token of the prefix cache."""
     cache_tokens: int
@@ -66,53 +68,132 @@ class Footprint:
         """Bytes while acting, the prefix cache full."""
         return self.weights + self.adapter + self.cached * self.cache_tokens
 
+    def activations(self, tokens: int) -> int:
+        """Bytes that a forward pass on ``tokens`` keeps, each of them taken for an action token."""
+        return self.fixed + self.kept * tokens
+
     def training(self, tokens: int) -> int:
-        """Bytes while training on ``tokens`` at once, each of them taken for an action token."""
-        return self.weights + self.adapter + self.states + self.kept * tokens
+        """Bytes while training on ``tokens`` at once."""
+        return self.weights + self.adapter + self.states + self.activations(tokens)
 
 
 def footprint(policy: Component) -> Footprint | None:
     """What a policy needs, or None where it is none of ours. Nothing is loaded or downloaded, and it takes about a second.
 
     Raises:
-        DataError: the model's sizes are not known here.
-        ConfigError: its architecture cannot be used.
+        DataError: the model's sizes are not known here, or make no model; with the file they were found in.
+        ConfigError: its architecture, or the adapter on it, cannot be used.
     """
     if not isinstance(policy, HfPolicy):
         return None
-    config, origin = _made(policy) if isinstance(policy, TinyPolicy) else _published(policy.model)
     dtype = _dtype(policy)
-    with META:
-        model = AutoModelForCausalLM.from_config(config, dtype=dtype)
+    with _quietly(), META:
+        config, origin = _made(policy) if isinstance(policy, TinyPolicy) else _published(policy.model, dtype)
+        with _told(lambda reason: DataError(origin, f"these sizes make no '{config.model_type}' ({reason}); correct them there")):
+            model = AutoModelForCausalLM.from_config(config, dtype=dtype)
+        _check(model, origin)
         backbone, size = _count(model), _bytes(model)
-        weights: Weights = AllWeights(model) if policy.lora is None else LoraWeights(model, policy.lora, 0)
-        kept = _kept(weights)
-    trained = dict(weights.named())
+        with _told(lambda reason: ConfigError("lora", f"no such adapter can be put on '{config.model_type}' ({reason})")):
+            weights: Weights = AllWeights(model) if policy.lora is None else LoraWeights(model, policy.lora, 0)
+        trained = dict(weights.named())
+        adapter = _bytes(weights.model) - size
+        with _told(lambda reason: DataError(origin, f"a forward pass of this '{config.model_type}' cannot be counted ({reason})")):
+            fixed, each = kept(weights.model)
     states = _STATES * sum(value.nbytes for value in trained.values())
-    context = min(policy.context_tokens or config.max_position_embeddings, config.max_position_embeddings)
+    own = getattr(config, "max_position_embeddings", None) or _ALL_LENGTHS
     return Footprint(
         origin=origin,
-        dtype=str(dtype).removeprefix("torch."),
+        dtype=_name(dtype),
         lora=policy.lora is not None,
         backbone=backbone,
         trainable=sum(value.numel() for value in trained.values()),
         weights=size,
-        adapter=_bytes(weights.model) - size,
+        adapter=adapter,
         states=states if policy.lora else states + size,  # and the weights of before any training
-        kept=kept,
+        kept=each,
+        fixed=fixed,
         cached=_cached(config, dtype),
         cache_tokens=policy.cache_tokens,
-        context=context,
+        context=min(policy.context_tokens or own, own),
     )
 
 
-def _published(model: str) -> tuple[Any, str]:
+def _published(model: str, dtype: torch.dtype) -> tuple[Any, str]:
+    """Configuration and where it was found. What is quantised is taken for what it was before."""
     found = architecture(model)
+    values = {key: value for key, value in found.config.items() if key != "quantization_config"}
+    with _told(lambda reason: DataError(found.origin, f"transformers cannot use it ({reason}); correct it there")):
+        config = _kind(model, found).from_dict(_with_torch_types(values))
+    if type(config) not in MODEL_FOR_CAUSAL_LM_MAPPING:
+        raise ConfigError(
+            "model", f"'{config.model_type}' ({found.origin}) is no causal language model; choose one, e.g. of the type llama"
+        )
+    _check_heads(config, found.origin)
+    note = f", quantised there and counted in {_name(dtype)}" if found.config.get("quantization_config") else ""
+    return config, found.origin + note
+
+
+def _kind(model: str, found: Architecture) -> Any:
     kind = found.config["model_type"]
     try:
-        return type(AutoConfig.for_model(kind)).from_dict(dict(found.config)), found.origin
+        return type(AutoConfig.for_model(kind))
     except ValueError as error:
         raise DataError(model, f"transformers knows no model of type '{kind}' ({found.origin}); pip install -U transformers") from error
+
+
+def _with_torch_types(values: dict[str, Any]) -> dict[str, Any]:
+    for key in ("dtype", "torch_dtype"):
+        name = values.get(key)
+        if isinstance(name, str) and not isinstance(getattr(torch, name.removeprefix("torch."), None), torch.dtype):
+            raise ValueError(f"'{key}' names no number format of torch: '{name}'")
+    return values
+
+
+def _check_heads(config: Any, origin: str) -> None:
+    """As the policy's attention divides them; a model without attention heads is refused later."""
+    heads = getattr(config, "num_attention_heads", None)
+    if not isinstance(heads, int):
+        return
+    groups = getattr(config, "num_key_value_heads", None) or heads
+    if heads % groups:
+        raise DataError(origin, f"'num_attention_heads' ({heads}) is no multiple of 'num_key_value_heads' ({groups}); correct it there")
+    if not getattr(config, "head_dim", None) and config.hidden_size % heads:
+        raise DataError(origin, f"'hidden_size' ({config.hidden_size}) is no multiple of 'num_attention_heads' ({heads}); correct it there")
+
+
+def _check(model: Any, origin: str) -> None:
+    """Raise ``ConfigError`` where the policy could not take the model apart."""
+    if not hasattr(model.base_model, "layers") or not hasattr(model.config, "num_attention_heads"):
+        raise ConfigError(
+            "model",
+            f"'{model.config.model_type}' ({origin}) is not built as a list of decoder layers with attention, which prefix reuse needs; "
+            "choose a model of another type, e.g. llama, qwen3 or mixtral",
+        )
+    Network(model)
+
+
+@contextmanager
+def _told(as_error: Callable[[str], XplearnError]) -> Iterator[None]:
+    """A context in which whatever another library raises becomes one line."""
+    try:
+        yield
+    except XplearnError:
+        raise
+    except Exception as error:
+        raise as_error(f"{type(error).__name__}: {' '.join(str(error).split())[:200]}") from error
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """A context without the warnings of libraries: they are about running a model, and none is run."""
+    before = logging.get_verbosity()
+    logging.set_verbosity_error()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.set_verbosity(before)
 
 
 def _made(policy: TinyPolicy) -> tuple[Any, str]:
@@ -140,6 +221,10 @@ def _dtype(policy: HfPolicy) -> torch.dtype:
     return choose_dtype(wanted, device)
 
 
+def _name(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
+
+
 def _count(model: Any) -> int:
     return sum(value.numel() for value in model.parameters())
 
@@ -152,57 +237,3 @@ def _cached(config: Any, dtype: torch.dtype) -> int:
     heads = getattr(config, "num_key_value_heads", None) or config.num_attention_heads
     width = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
     return int(2 * config.num_hidden_layers * heads * width * dtype.itemsize)
-
-
-def _kept(weights: Weights) -> int:
-    """Bytes per token that autograd keeps between the forward and the backward pass of training, loss over every token included."""
-    network = Network(weights.model)
-    weights.model.set_attn_implementation(_ATTENTION)
-    network.train(True)
-    for module in weights.model.modules():
-        if isinstance(module, nn.Dropout):
-            module.forward = partial(_dropout, share=module.p)  # type: ignore[method-assign]
-    own = {_storage(value) for value in weights.model.parameters()}
-    found: dict[StorageWeakRef, Tensor] = {}
-
-    def keep(tensor: Tensor) -> Tensor:
-        storage = _storage(tensor)
-        if storage not in own:
-            found.setdefault(storage, tensor)
-        return tensor
-
-    ids = torch.zeros(1, _SAMPLE, dtype=torch.int64)
-    seen = torch.ones(1, 1, _SAMPLE, _SAMPLE, dtype=torch.bool)
-    with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
-        hidden = network.hidden(ids, torch.arange(_SAMPLE)[None], seen)
-        cross_entropy(network.logits(hidden)[0], ids[0])
-    return sum(tensor.untyped_storage().nbytes() for tensor in found.values()) // _SAMPLE
-
-
-def _storage(tensor: Tensor) -> StorageWeakRef:
-    """What tells whether two tensors are views of the same memory."""
-    return StorageWeakRef(tensor.untyped_storage())  # type: ignore[no-untyped-call]
-
-
-def _dropout(states: Tensor, *, share: float) -> Tensor:
-    """Dropout that keeps its mask as a GPU does, a byte a number; a processor keeps four."""
-    return torch.native_dropout(states, share, True)[0]
-
-
-class _Attend(torch.autograd.Function):
-    """Attention by kernels that never hold the table of all pairs of tokens: inputs and result are kept, nothing is computed."""
-
-    @staticmethod
-    def forward(context: Any, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-        result = torch.empty_like(query)
-        context.save_for_backward(query, key, value, result)
-        return result
-
-
-def _attend(_module: Any, query: Tensor, key: Tensor, value: Tensor, _mask: Tensor | None, **_: Any) -> tuple[Tensor, None]:
-    result: Tensor = _Attend.apply(query, key, value)  # type: ignore[no-untyped-call]
-    return result.transpose(1, 2).contiguous(), None
-
-
-AttentionInterface.register(_ATTENTION, _attend)
-AttentionMaskInterface.register(_ATTENTION, lambda *_, **__: None)
