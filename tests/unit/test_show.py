@@ -1,0 +1,114 @@
+"""``xplearn show`` for many runs: each in short, and side by side those that may stand in one table."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import xplearn
+from xplearn.cli import main
+from xplearn.cli.listed import alike
+from xplearn.record.reader import load
+
+ERRANDS = {"env": "core.errands", "tasks": {"limit": 2}}
+COUNTING = {"env": "core.counting", "tasks": {"limit": 2}}
+CONFIG = {
+    "policy": "core.random",
+    "selector": "core.nearest",
+    "conditioner": "core.prompt",
+    "record": "core.record",
+    "sampling": {"choices": "admissible"},
+    "evaluate": {"tasks": {"limit": 3}, "resamples": 100},
+}
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """Two runs on the same tasks, and one of another kind on others."""
+    root = tmp_path_factory.mktemp("w") / "runs"
+    xplearn.run(CONFIG, stream=[ERRANDS, COUNTING, COUNTING], run__dir=str(root), run__name="a")
+    xplearn.run(CONFIG, stream=[{**ERRANDS, "warmup": True}, COUNTING, ERRANDS], run__dir=str(root), run__name="b")
+    alone = {"selector": "core.none", "conditioner": "core.none", "record": []}
+    xplearn.run(CONFIG | alone, stream=[COUNTING], evaluate__tasks__limit=2, run__dir=str(root), run__name="c", run__seed=7)
+    return root
+
+
+def shown(capsys, *words):
+    status = main(["show", *map(str, words)])
+    captured = capsys.readouterr()
+    return status, captured.out.splitlines(), captured.err
+
+
+def named(root, name):
+    return next(root.glob(f"{name}-*"))
+
+
+def scored(root, name, arm):
+    return f"{load(named(root, name)).matrix(arm).figures()['final'].mean:.1f}"
+
+
+def test_every_run_is_told_by_its_method_its_stream_and_how_it_ended(runs, capsys, monkeypatch):
+    monkeypatch.chdir(runs.parent)
+    status, lines, _ = shown(capsys)
+    names = [named(runs, name).relative_to(runs.parent) for name in "abc"]
+    score = [f"{scored(runs, name, 'plain')}, {scored(runs, name, 'experience')} with the bank" for name in "ab"]
+    assert (status, lines[:4]) == (
+        0,
+        [
+            f"{names[0]}  finished, score {score[0]}",
+            "    core.random, no learner, core.nearest + core.prompt; core.errands → core.counting × 2; seed 0",
+            f"{names[1]}  finished, score {score[1]}",
+            "    core.random, no learner, core.nearest + core.prompt; core.counting → core.errands; seed 0",
+        ],
+    )
+    assert lines[4].startswith(f"{names[2]}  finished, score ")
+    assert "with the bank" not in lines[4]
+    assert lines[5] == "    core.random, no learner, core.none + core.none; core.counting; seed 7"
+
+
+def test_runs_that_do_not_all_match_are_compared_as_far_as_they_do(runs, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    status, lines, _ = shown(capsys, runs)
+    assert status == 0
+    assert lines[0].startswith(f"not all of these runs can stand in one table: {named(runs, 'c')}: its panel of 'core.counting' is ")
+    assert lines[2] == "2 runs on core.errands (3 tasks), core.counting (3 tasks)"
+    table, rest = lines[: lines.index("without a match:")], lines[lines.index("without a match:") + 1 :]
+    assert {"a after 3 core.counting", "b after 2 core.errands"} <= {line.split("   ")[0].strip() for line in table}
+    assert [line.split("  ")[0] for line in rest] == [str(named(runs, "c")), ""]
+
+
+def test_two_runs_that_do_not_match_are_an_error_after_what_they_are(runs, capsys):
+    status, lines, error = shown(capsys, named(runs, "a"), named(runs, "c"))
+    assert (status, lines[0], len(lines)) == (2, "no two of these runs match:", 5)
+    assert "must not stand in one table" in error
+
+
+def test_a_group_matches_as_a_whole(runs):
+    a, b, c = (load(named(runs, name)) for name in "abc")
+    assert [len(group) for group in alike([a, c, b])[0]] == [2, 1]
+    groups, reason = alike([a, b])
+    assert (groups, reason) == ([[a, b]], None)
+    b.header.environments["core.counting"] = "other"
+    groups, reason = alike([a, b])
+    assert len(groups) == 2
+    assert "environment version" in str(reason)
+
+
+def test_what_learns_is_told_with_what_it_studies_and_a_run_that_goes_on_with_its_episodes(runs, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    place = tmp_path / "runs" / "killed"
+    place.mkdir(parents=True)
+    raw = json.loads((named(runs, "c") / "run.json").read_text())
+    raw["parts"] |= {"learner.0": {"name": "core.clone"}, "curriculum": {"name": "hamo.coverage"}}
+    raw["parts"]["policy"] = {"name": "core.hf", "model": "smollm2"}
+    (place / "run.json").write_text(json.dumps(raw | {"status": "interrupted", "panels": {}}))
+    (tmp_path / "runs" / "broken").mkdir()
+    (tmp_path / "runs" / "broken" / "run.json").write_text("{")
+    status, lines, _ = shown(capsys)
+    assert status == 0
+    assert lines[0].startswith("runs/broken  cannot be read: ")
+    assert lines[1:] == [
+        "runs/killed  interrupted, 0 episodes so far",
+        "    core.hf smollm2, core.clone on what hamo.coverage chooses, core.none + core.none; core.counting; seed 7",
+    ]
