@@ -162,6 +162,12 @@ def test_missing_empty_and_binary_files_are_refused(tmp_path):
         read(str(tmp_path / "binary"))
 
 
+@pytest.mark.parametrize("name", ["none.jsonl", "", "\0"])
+def test_a_file_that_is_not_there_is_told_with_the_fields(tmp_path, name):
+    with pytest.raises(ConfigError, match=r"general: there is no file .*; give a JSONL file of"):
+        AgentTuningLearner(general=f"{tmp_path}/{name}")
+
+
 @pytest.mark.parametrize("share", [-0.1, 1.0, float("nan")])
 def test_share_out_of_range_is_refused(share):
     with pytest.raises(ConfigError, match=r"general_share: must lie in \[0, 1\)"):

@@ -243,10 +243,14 @@ def test_steps_without_tokens_are_refused_by_name():
         learner().learn([batch[0], replace(batch[1], steps=(bare,))], agent(policy))
 
 
-def test_missing_trl_is_said_before_anything_is_played(monkeypatch):
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+def test_without_trl_there_is_no_such_learner(monkeypatch, tmp_path):
+    find = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *rest: None if name == "trl" else find(name, *rest))
     with pytest.raises(PluginError, match=r"'baselines.eto' needs the package 'trl': pip install 'xplearn-baselines\[torch\]'"):
-        EtoLearner().setup(FakeAgent())
+        EtoLearner()
+    with pytest.raises(PluginError, match="needs the package 'trl'"):
+        xplearn.run({**RUN, "run": {"dir": str(tmp_path)}})
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(

@@ -53,6 +53,20 @@ def test_model_only_clones_every_demonstration_without_bank_or_replay(tmp_path):
     assert {episode.arm for episode in run.episodes()} == {"plain"}
 
 
+def test_model_only_over_a_run_with_a_second_learner_keeps_what_that_run_clones_with(tmp_path):
+    method = {
+        **METHOD,
+        "learner": [{"name": "core.clone", "epochs": 1, "batch": 2, "lr": 1e-3}, {"name": "core.record", "space": "studied"}],
+    }
+    overrides = {"preset": "baselines/model_only", "learner.1": "baselines.untrained"}
+    run = xplearn.load(xplearn.run({**method, "run": {"dir": str(tmp_path)}}, **overrides).folder)
+    assert learned(run) == ["learner.0", "learner.1"] * 4
+    assert [line["steps"] for line in run.scalars() if "steps" in line] == [2.0] * 4
+    assert [line for line in run.scalars() if "bank" in line] == []
+    fields = run.header.resolved["learner"][0]["fields"]
+    assert {name: fields[name] for name in ("epochs", "batch", "lr", "arms")} == {"epochs": 1, "batch": 2, "lr": 1e-3, "arms": "plain"}
+
+
 def test_settings_of_the_learner_are_given_again_by_override(tmp_path):
     run = laid_over(tmp_path, "model_only", **{"learner.0.epochs": 2, "learner.0.batch": 3})
     assert [line["steps"] for line in run.scalars()] == [2.0] * 4

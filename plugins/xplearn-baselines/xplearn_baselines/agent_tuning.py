@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, cast
 
 from xplearn import AgentView, ConfigError, LocalPolicy, Trajectory, derive
 from xplearn.learning.clone import CloneLearner
-from xplearn_baselines.general import Conversation, demonstration, draw, read
+from xplearn_baselines.general import EXAMPLE, Conversation, demonstration, draw, read
 
 NAME = "baselines.agent_tuning"
 
@@ -33,6 +34,8 @@ class AgentTuningLearner(CloneLearner):
         super().__post_init__()
         if not 0 <= self.general_share < 1:
             raise ConfigError("general_share", f"must lie in [0, 1), not {self.general_share}")
+        if self.general and not Path(self.general).expanduser().is_file():
+            raise ConfigError("general", f"there is no file '{self.general}'; give a JSONL file of {EXAMPLE}, or leave 'general' out")
         self._conversations: list[Conversation] = []
 
     def setup(self, agent: AgentView) -> None:

@@ -52,7 +52,7 @@ class EtoLearner(CloneLearner):
     In a later round the policy's own rollouts stand beside the expert's demonstration of the same episode. The better trajectory wins,
     usually the expert's, and TRL's ``DPOTrainer`` moves the log-probability of all its action tokens away from the loser's. The
     reference is the policy that played. Fields but ``dpo`` are those of cloning; ``max_grad_norm``, ``weight_decay`` and
-    ``checkpoint_seconds`` hold in both phases.
+    ``checkpoint_seconds`` hold in both phases. Where TRL is not installed there is no such learner: a ``PluginError`` says what to type.
     """
 
     arms: Literal["experience", "plain", "both"] = "plain"
@@ -66,21 +66,17 @@ class EtoLearner(CloneLearner):
     dpo: DpoConfig = field(default_factory=DpoConfig)
     """Learning from pairs."""
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if importlib.util.find_spec("trl") is None:
+            raise PluginError("baselines", f"'{NAME}' needs the package 'trl': pip install 'xplearn-baselines[torch]'")
+
     @property
     def requires(self) -> frozenset[Capability]:
         return super().requires | {"policy.pretrained"}
 
     def plan(self) -> RolloutPlan:
         return replace(super().plan(), source="both", rollouts_from=1)
-
-    def setup(self, agent: AgentView) -> None:
-        """Make sure, before the first episode, that TRL is there.
-
-        Raises:
-            PluginError: it is not.
-        """
-        if importlib.util.find_spec("trl") is None:
-            raise PluginError("baselines", f"'{NAME}' needs the package 'trl': pip install 'xplearn-baselines[torch]'")
 
     def learn(self, batch: Sequence[Trajectory], agent: AgentView) -> Mapping[str, float]:
         """Clone the demonstrations of the batch in round 0 of a stage, learn from its pairs in every other.
