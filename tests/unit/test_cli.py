@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from xplearn.cli import main
-from xplearn.cli.terminal import printable
+from xplearn.report.printable import printable
 
 TOY = ["stream=[{env: core.errands, tasks: {limit: 2}}]", "policy=core.random", "sampling.choices=admissible", "evaluate.tasks.limit=2"]
 
@@ -82,6 +82,49 @@ def test_plugins_lists_every_part_of_the_core(capsys):
     assert main(["plugins"]) == 0
     listed = capsys.readouterr().out
     assert all(name in listed for name in ("core.nearest", "core.hf", "core.sqlite", "backbone.smollm2"))
+
+
+def test_a_part_is_shown_with_every_field_and_those_of_the_blocks_in_it(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main(["plugins", "core.nearest"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("core.nearest  (selector)\n  Selects the ``k`` experiences")
+    assert "\n  provides selector.act" in shown
+    assert "\n  space: str, default key\n      Vector space of the bank to search" in shown
+    assert max(map(len, shown.splitlines())) <= 80
+    pytest.importorskip("peft")
+    assert main(["plugins", "core.hf"]) == 0
+    shown = capsys.readouterr().out
+    assert "\n  lora: LoraConfig | None, as below\n" in shown
+    assert "\n  lora.targets: list[str], default [all-linear]\n" in shown
+
+
+def test_a_part_of_the_same_name_in_two_slots_is_shown_in_both_or_the_one_asked_for(capsys):
+    assert main(["plugins", "core.none"]) == 0
+    assert [line for line in capsys.readouterr().out.splitlines() if line.startswith("core.none")] == [
+        "core.none  (selector)",
+        "core.none  (conditioner)",
+    ]
+    assert main(["plugins", "core.none", "--slot", "conditioner"]) == 0
+    assert capsys.readouterr().out.startswith("core.none  (conditioner)")
+
+
+def test_a_preset_is_shown_as_it_is_written_and_a_plugin_with_what_it_has(capsys):
+    assert main(["plugins", "backbone.tiny"]) == 0
+    assert "name: core.tiny" in capsys.readouterr().out
+    assert main(["plugins", "core"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines if not line.startswith(" ")] == ["core"]
+    assert main(["plugins", "core.neerest"]) == 2
+    assert "no part, preset or plugin is called 'core.neerest'; did you mean 'core.nearest'?" in capsys.readouterr().err
+
+
+def test_the_bare_command_prints_the_help(capsys):
+    with pytest.raises(SystemExit) as stop:
+        main([])
+    captured = capsys.readouterr()
+    assert (stop.value.code, captured.err) == (0, "")
+    assert "examples:\n  xplearn run demo" in captured.out
 
 
 def test_play_watches_the_expert_and_takes_lines(capsys, monkeypatch):

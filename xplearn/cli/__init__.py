@@ -34,8 +34,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     # A decoder that spins beside a JVM or an environment worker loses most of its speed; torch reads this when first imported.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     args = list(sys.argv[1:] if argv is None else argv)
-    from xplearn.cli.terminal import printable, tolerant
+    from xplearn.cli.terminal import tolerant
     from xplearn.errors import XplearnError
+    from xplearn.report.printable import printable
 
     tolerant(sys.stdout, sys.stderr)
     try:
@@ -71,8 +72,11 @@ def _call(namespace: argparse.Namespace) -> int:
 
 
 def _parse(args: Sequence[str]) -> argparse.Namespace:
-    """Parse the arguments; ``key=value`` may also stand behind an option."""
+    """Parse the arguments, none of them meaning ``--help``; ``key=value`` may also stand behind an option."""
     parser = _parser(args)
+    if not args:
+        parser.print_help()
+        parser.exit()
     namespace, rest = parser.parse_known_args(args)
     for word in rest:
         if word.startswith("-") or "=" not in word or not hasattr(namespace, "overrides"):
