@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from xplearn_hamo.coverage import CoverageSelector
 
-from xplearn import ConfigError, ContractError, Selection
+import xplearn
+from xplearn import ConfigError, ContractError, IncompatibleError, Selection
 from xplearn.builtin.record import RecordLearner
 from xplearn.testing import parts, samples
 from xplearn.testing.agents import FakeAgent
@@ -278,6 +279,24 @@ def test_records_of_the_core_serve_as_well():
         (selection,) = selector.select([study()], agent.store)
         assert 0 < len(selection.experiences) < 12
         assert selector.requires == {"store.space:key"}
+
+
+def test_a_run_that_only_records_names_the_space_it_writes(tmp_path):
+    run = {
+        "stream": [{"env": "core.errands", "tasks": {"limit": 8}}],
+        "policy": "core.random",
+        "record": "core.record",
+        "selector": "core.nearest",
+        "conditioner": "core.prompt",
+        "learner": [{"name": "core.record", "space": "studied"}],
+        "sampling": {"choices": "admissible"},
+        "evaluate": {"tasks": {"limit": 1}, "resamples": 100},
+        "run": {"dir": str(tmp_path)},
+    }
+    with pytest.raises(IncompatibleError, match=r"'hamo\.coverage' requires 'store\.space:card'"):
+        xplearn.run(run, curriculum="hamo.coverage")
+    folder = xplearn.run(run, curriculum={"name": "hamo.coverage", "space": "key"}).folder
+    assert json.loads((folder / "study" / "0-0.json").read_text())["explained"]["cards"] == 8
 
 
 def test_acting_is_refused(store):

@@ -38,7 +38,8 @@ class CoverageSelector(Selector):
     k: int = 3
     """[P] Neighbours of each experience, itself not counted; all others where there are no more than this."""
     space: str = "card"
-    """Vector space compared by cosine; ``card`` holds the full text of cards, and ``key`` serves any learner that records."""
+    """Vector space compared by cosine; ``card`` holds the full text of cards, and ``key`` serves any learner that records: beside
+    ``core.record`` say ``curriculum={name: hamo.coverage, space: key}``."""
     pool: Literal["stage", "cumulative"] = "stage"
     """[OURS] Where neighbours are looked for and coverage is counted: among the candidates, or in the whole bank. Anchors are
     always candidates; with ``cumulative`` there may be none, where others of the bank are nearer to everything."""
