@@ -62,6 +62,14 @@ class Learner(Component):
         """Which trajectories it wants."""
         return RolloutPlan(indifferent=True)
 
+    def forward_tokens(self, trajectory: int) -> int:
+        """Most positions that one forward pass of its training holds, padding included; memory is estimated with it.
+
+        Args:
+            trajectory: tokens of the longest trajectory it is given; a learner that reads several at once answers with more.
+        """
+        return trajectory
+
     @abstractmethod
     def learn(self, batch: Sequence[Trajectory], agent: AgentView) -> Mapping[str, float]:
         """Learn once from ``batch``; return the figures worth recording (finite floats by name).

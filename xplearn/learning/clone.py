@@ -85,6 +85,9 @@ class CloneLearner(Learner):
     def plan(self) -> RolloutPlan:
         return RolloutPlan(arms=self._arms(), source="demonstration")
 
+    def forward_tokens(self, trajectory: int) -> int:
+        return max(self.micro_tokens, trajectory)
+
     def learn(self, batch: Sequence[Trajectory], agent: AgentView) -> Mapping[str, float]:
         """Clone the trajectories of its arms that carry no error and reach ``min_score``.
 

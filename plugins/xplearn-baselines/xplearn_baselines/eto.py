@@ -78,6 +78,10 @@ class EtoLearner(CloneLearner):
     def plan(self) -> RolloutPlan:
         return replace(super().plan(), source="both", rollouts_from=1)
 
+    def forward_tokens(self, trajectory: int) -> int:
+        """As cloning, or a pair of trajectories, which DPO reads together however long they are."""
+        return max(super().forward_tokens(trajectory), 2 * trajectory)
+
     def learn(self, batch: Sequence[Trajectory], agent: AgentView) -> Mapping[str, float]:
         """Clone the demonstrations of the batch in round 0 of a stage, learn from its pairs in every other.
 
