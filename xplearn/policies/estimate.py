@@ -55,7 +55,7 @@ class Footprint:
     kept: int
     """Bytes that the forward pass keeps for the backward pass, for each token it reads: nothing is computed twice."""
     fixed: int
-    """Bytes that it keeps however little it reads: the experts of a mixture with the adapter merged in; next to nothing for other models."""
+    """Bytes that it keeps however little it reads: a mixture's experts with the adapter merged in; next to nothing for others."""
     cached: int
     """Bytes of keys and values for each token of the prefix cache."""
     cache_tokens: int
