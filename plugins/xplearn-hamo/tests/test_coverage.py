@@ -266,22 +266,36 @@ def test_a_candidate_that_the_bank_does_not_know_is_told(store):
 
 
 def test_a_space_that_the_bank_lacks_is_told_with_those_it_has(store):
-    write(store, clusters([5]), space="key")
-    with pytest.raises(ContractError, match=r"no space 'card' \(spaces: key\)"):
+    write(store, clusters([5]), space="studied")
+    with pytest.raises(ContractError, match=r"no space 'card' \(spaces: studied\)"):
         select(store)
+    with pytest.raises(ContractError, match=r"no space 'key' \(spaces: studied\)"):
+        select(store, space="key")
 
 
-def test_records_of_the_core_serve_as_well():
+def test_cards_are_compared_by_their_whole_text_and_other_experience_by_its_key(store):
+    vectors = clusters([8, 4])
+    write(store, vectors, space="key")
+    assert chosen(select(store)) == chosen(select(store, space="key"))
+    other = vectors[::-1].copy()
+    store.open_space("card", encoder="test", dim=DIM)
+    store.remove(ids(range(12)))
+    store.add([samples.experience(at) for at in range(12)], {"key": vectors.astype(np.float32), "card": other.astype(np.float32)})
+    assert chosen(select(store)) == chosen(select(store, space="card")) != chosen(select(store, space="key"))
+
+
+@pytest.mark.parametrize("space", ["", "key"])
+def test_records_of_the_core_serve_as_well(space):
     with FakeAgent() as agent:
         RecordLearner().learn([samples.trajectory(number) for number in range(12)], agent)
-        selector = parts.maker("selector", "hamo.coverage", {"space": "key"})()
+        selector = parts.maker("selector", "hamo.coverage", {"space": space})()
         selector.setup(agent)
         (selection,) = selector.select([study()], agent.store)
         assert 0 < len(selection.experiences) < 12
         assert selector.requires == {"store.space:key"}
 
 
-def test_a_run_that_only_records_names_the_space_it_writes(tmp_path):
+def test_a_run_that_records_takes_it_by_one_override(tmp_path):
     run = {
         "stream": [{"env": "core.errands", "tasks": {"limit": 8}}],
         "policy": "core.random",
@@ -293,10 +307,10 @@ def test_a_run_that_only_records_names_the_space_it_writes(tmp_path):
         "evaluate": {"tasks": {"limit": 1}, "resamples": 100},
         "run": {"dir": str(tmp_path)},
     }
-    with pytest.raises(IncompatibleError, match=r"'hamo\.coverage' requires 'store\.space:card'"):
-        xplearn.run(run, curriculum="hamo.coverage")
-    folder = xplearn.run(run, curriculum={"name": "hamo.coverage", "space": "key"}).folder
+    folder = xplearn.run(run, curriculum="hamo.coverage").folder
     assert json.loads((folder / "study" / "0-0.json").read_text())["explained"]["cards"] == 8
+    with pytest.raises(IncompatibleError, match=r"'hamo\.coverage' requires 'store\.space:card'"):
+        xplearn.run(run, curriculum={"name": "hamo.coverage", "space": "card"})
 
 
 def test_acting_is_refused(store):
@@ -304,7 +318,7 @@ def test_acting_is_refused(store):
         CoverageSelector().select([samples.query(0)], store)
 
 
-@pytest.mark.parametrize(("field", "value"), [("k", 0), ("space", ""), ("limit", 0)])
+@pytest.mark.parametrize(("field", "value"), [("k", 0), ("limit", 0)])
 def test_bad_fields_are_told(field, value):
     with pytest.raises(ConfigError, match=f"^{field}:"):
         CoverageSelector(**{field: value})

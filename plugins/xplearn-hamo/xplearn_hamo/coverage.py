@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from xplearn import ConfigError, ContractError, ExperienceStore, Query, Selection, Selector, derive
+from xplearn_hamo.cards import CARD, KEY
 from xplearn_hamo.greedy import greedy_cover
 from xplearn_hamo.knee import CoverageCurve, Draw, knee
 from xplearn_hamo.neighbours import nearest_neighbours
@@ -30,16 +31,16 @@ class CoverageSelector(Selector):
     An experience covers those that have it among their ``k`` nearest neighbours. Anchors are chosen greedily by how many more they
     cover, until none covers more; ties go to the one among the neighbours of more, then to the smaller id. The order of the bank
     and of the candidates plays no part. What is nobody's neighbour is never an anchor, with one exception: a lone experience,
-    which nothing could stand for, is its own anchor and scores 0. Experiences without a vector in ``space`` take no part.
+    which nothing could stand for, is its own anchor and scores 0. Experiences without a vector in the space take no part.
 
     A selection is in the order chosen; scores are the gains, in experiences newly covered; 0 where chance chose.
     """
 
     k: int = 3
     """[P] Neighbours of each experience, itself not counted; all others where there are no more than this."""
-    space: str = "card"
-    """Vector space compared by cosine; ``card`` holds the full text of cards, and ``key`` serves any learner that records: beside
-    ``core.record`` say ``curriculum={name: hamo.coverage, space: key}``."""
+    space: str = ""
+    """Vector space compared by cosine. Empty: ``card``, the full text of cards, where the bank has it, else ``key``, which any learner that
+    records fills."""
     pool: Literal["stage", "cumulative"] = "stage"
     """[OURS] Where neighbours are looked for and coverage is counted: among the candidates, or in the whole bank. Anchors are
     always candidates; with ``cumulative`` there may be none, where others of the bank are nearer to everything."""
@@ -53,8 +54,6 @@ class CoverageSelector(Selector):
     def __post_init__(self) -> None:
         if self.k < 1:
             raise ConfigError("k", f"must be at least 1, got {self.k}; to study everything: core.all")
-        if not self.space:
-            raise ConfigError("space", "must name a vector space, e.g. card")
         if self.limit is not None and self.limit < 1:
             raise ConfigError("limit", f"must be at least 1, got {self.limit}; to study nothing: core.none")
         self._curve: CoverageCurve | None = None
@@ -66,7 +65,7 @@ class CoverageSelector(Selector):
 
     @property
     def requires(self) -> frozenset[Capability]:
-        return frozenset({f"store.space:{self.space}"})
+        return frozenset({f"store.space:{self.space or KEY}"})
 
     @property
     def curve(self) -> CoverageCurve | None:
@@ -115,19 +114,19 @@ class CoverageSelector(Selector):
 
     def _members(self, store: ExperienceStore, ids: Iterable[str]) -> tuple[list[str], Vectors]:
         """Those of ``ids`` that have a vector, sorted, and their vectors."""
-        wanted = sorted(set(ids))
-        known = self.space in store.spaces()
-        if wanted and not known:
-            spaces = ", ".join(store.spaces()) or "none"
-            raise ContractError("CoverageSelector", f"the bank has no space '{self.space}' (spaces: {spaces}); set space to one it has")
-        if not known:
-            return [], np.empty((0, 1), dtype=np.float32)
+        wanted, known = sorted(set(ids)), store.spaces()
+        space = self.space or next((name for name in (CARD, KEY) if name in known), CARD)
+        if space not in known:
+            if not wanted:
+                return [], np.empty((0, 1), dtype=np.float32)
+            spaces = ", ".join(known) or "none"
+            raise ContractError("CoverageSelector", f"the bank has no space '{space}' (spaces: {spaces}); set space to one it has")
         try:
-            return wanted, store.vectors(self.space, wanted)
+            return wanted, store.vectors(space, wanted)
         except ContractError:
             store.get(wanted)  # an unknown id is a fault; one that another learner wrote, without a vector, is not
-        found = sorted(set(wanted).intersection(members(store, self.space)))
-        return found, store.vectors(self.space, found)
+        found = sorted(set(wanted).intersection(members(store, space)))
+        return found, store.vectors(space, found)
 
 
 def _bank(store: ExperienceStore) -> list[str]:
