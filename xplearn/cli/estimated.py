@@ -29,14 +29,15 @@ def print_estimate(experiment: Experiment, plugins: Plugins) -> None:
         from xplearn.policies.estimate import footprint
 
         found = footprint(policy)
-        needed = _needed(found, tokens) if found else "this policy's memory is known to its plugin alone"
+        most = tokens_at_once(parts, found.context) if found else None
+        needed = _needed(found, tokens, most) if found else "this policy's memory is known to its plugin alone"
         if found:
-            print_memory(found, tokens)
+            print_memory(found, tokens, most)
     print(f"in short: {needed}; {_fetched(to_fetch(parts))}")
 
 
-def print_memory(found: Footprint, tokens: int | None) -> None:
-    """Exact parameters and estimated bytes."""
+def print_memory(found: Footprint, tokens: int | None, most: int | None) -> None:
+    """Exact parameters and estimated bytes, training with ``tokens`` at once and with ``most``, where the policy is trained."""
     kind = "a LoRA adapter" if found.lora else "all of them"
     print(f"parameters       {found.backbone:,}, trained {found.trainable:,} ({kind}); sizes from {found.origin}")
     rows = [
@@ -45,12 +46,12 @@ def print_memory(found: Footprint, tokens: int | None) -> None:
         ("cache", found.cached * found.cache_tokens, f"keys and values of {found.cache_tokens:,} tokens, all live conversations together"),
         ("acting", found.acting, "weights, adapter, cache"),
     ]
-    if tokens:
+    if tokens and most:
         rows += [
             ("optimiser", found.states, "gradients, two moments, copies to go back to"),
-            ("activations", found.kept * tokens, f"{tokens:,} tokens at once"),
+            ("activations", found.activations(tokens), f"{tokens:,} tokens at once"),
             ("training", found.training(tokens), "weights, adapter, optimiser, activations"),
-            ("training, most", _most(found, tokens), f"if one trajectory alone fills the context of {found.context:,} tokens"),
+            ("training, most", found.training(most), f"{most:,} tokens at once: trajectories that fill the context of {found.context:,}"),
         ]
     for name, size, what in rows:
         print(f"{name:<15}{size / GIB:>8.1f} GiB  {what}")
@@ -83,16 +84,12 @@ def _known(number: int | None) -> str:
     return "?" if number is None else f"{number:,}"
 
 
-def _most(found: Footprint, tokens: int) -> int:
-    return found.training(max(tokens, found.context))
-
-
-def _needed(found: Footprint, tokens: int | None) -> str:
+def _needed(found: Footprint, tokens: int | None, most: int | None) -> str:
     acting = f"acting {'' if tokens else 'needs a device of '}{found.acting / GIB:.1f} GiB"
-    if not tokens:
+    if not tokens or not most:
         return acting
-    usual, most = (size / GIB for size in (found.training(tokens), _most(found, tokens)))
-    return f"training needs a device of {most:.1f} GiB at most ({usual:.1f} where trajectories are short), {acting}"
+    usual, largest = (found.training(held) / GIB for held in (tokens, most))
+    return f"training needs a device of {largest:.1f} GiB at most ({usual:.1f} where trajectories are short), {acting}"
 
 
 def _fetched(commands: Mapping[str, str]) -> str:

@@ -196,14 +196,14 @@ def _sum(values: Sequence[int | None]) -> int | None:
     return sum(known) if len(known) == len(values) else None
 
 
-def tokens_at_once(parts: Parts) -> int | None:
-    """Tokens that a training step reads at once: the learners' field ``micro_tokens``, else the policy's ``score_tokens``.
+def tokens_at_once(parts: Parts, trajectory: int = 0) -> int | None:
+    """Most tokens that a training step reads at once, for trajectories of a length; without one, for such as fill what is read anyway.
 
     None where no learner trains the policy.
     """
-    policy = parts.one("policy")
+    otherwise = getattr(parts.one("policy"), "score_tokens", 0)
     training = [learner for _, _, learner in parts.learners() if "policy.train" in learner.requires]
-    found = [getattr(learner, "micro_tokens", getattr(policy, "score_tokens", 0)) for learner in training]
+    found = [learner.forward_tokens(trajectory or learner.forward_tokens(0) or otherwise) for learner in training]
     return max(found, default=None)
 
 
