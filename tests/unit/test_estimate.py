@@ -260,7 +260,7 @@ SETTINGS = {
     "policy": {"model": "Qwen/Qwen3-8B", "dtype": "bf16", "template_options": {"enable_thinking": False}},
     "selector": {"k": 1, "space": "key"},
     "record.0": {"writer": "policy", "source": "demonstration", "max_steps": 8, "start_chars": 300},
-    "curriculum": {"k": 3, "budget": "knee", "pool": "stage", "space": "card"},
+    "curriculum": {"k": 3, "budget": "knee", "pool": "stage", "space": ""},
     "learner.0": {"arms": "experience", "reduction": "trajectory", "epochs": 3, "batch": 16, "lr": 1e-4, "schedule": "cosine"}
     | {"warmup_share": 0.03, "empty_share": 0.1},
 }
