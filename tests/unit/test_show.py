@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import pytest
 
@@ -112,3 +113,22 @@ def test_what_learns_is_told_with_what_it_studies_and_a_run_that_goes_on_with_it
         "runs/killed  interrupted, 0 episodes so far",
         "    core.hf smollm2, core.clone on what hamo.coverage chooses, core.none + core.none; core.counting; seed 7",
     ]
+
+
+def test_a_run_among_several_that_cannot_be_read_is_told_and_left_out(runs, tmp_path, capsys):
+    for name in ("a", "b", "c"):
+        shutil.copytree(named(runs, name), tmp_path / "all" / "inner" / name)
+    (tmp_path / "all" / "inner" / "c" / "run.json").write_text("{")
+    status, lines, _ = shown(capsys, tmp_path / "all")
+    assert status == 0
+    assert lines[0].startswith(f"left out, as it cannot be read: {tmp_path / 'all' / 'inner' / 'c'}")
+    assert any(line.strip().startswith("a after 1") for line in lines)
+
+
+def test_the_only_run_of_a_folder_must_be_readable(runs, tmp_path, capsys):
+    shutil.copytree(named(runs, "a"), tmp_path / "a")
+    assert shown(capsys, tmp_path)[0] == 0
+    (tmp_path / "a" / "run.json").write_text("{")
+    status, _, error = shown(capsys, tmp_path)
+    assert status == 2
+    assert "damaged" in error

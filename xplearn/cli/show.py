@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,12 +32,11 @@ def add(commands: Commands) -> None:
 def call(args: argparse.Namespace) -> int:
     """Print one run, several side by side, or list those there are."""
     from xplearn.cli.terminal import console
-    from xplearn.record.reader import load
     from xplearn.report import text
 
     if not args.runs:
         return _list(Path("runs"))
-    runs = [load(folder) for given in args.runs for folder in _folders(Path(given))]
+    runs = [run for given in args.runs for run in _runs(Path(given))]
     if len(runs) == 1:
         text.render(runs[0], console())
     else:
@@ -77,20 +76,36 @@ def _panels(runs: Sequence[Run]) -> str:
     return ", ".join(f"{name} ({tasks} tasks)" for name, tasks in panels.items())
 
 
-def _folders(given: Path) -> list[Path]:
-    """The run folder itself, or those that it holds."""
-    return [given] if (given / "run.json").exists() else _runs_in(given) or [given]
+def _runs(given: Path) -> Iterator[Run]:
+    """The run of a folder, or those that lie in it; one among several that cannot be read is told, and left out.
+
+    Raises:
+        RecordError: it is no run folder and holds no run that can be read.
+    """
+    from xplearn.errors import XplearnError
+    from xplearn.record.reader import load
+
+    inside = [] if (given / "run.json").exists() else _runs_in(given)
+    if len(inside) <= 1:
+        yield load(inside[0] if inside else given)
+        return
+    for folder in inside:
+        try:
+            yield load(folder)
+        except XplearnError as error:
+            print(printable(f"left out, as it cannot be read: {error}"))
 
 
 def _runs_in(root: Path) -> list[Path]:
-    return sorted(path.parent for path in root.glob("*/run.json"))
+    """Run folders in a folder, or in those that it holds."""
+    return sorted(path.parent for pattern in ("*/run.json", "*/*/run.json") for path in root.glob(pattern))
 
 
 def _list(root: Path) -> int:
     from xplearn.cli.listed import listed
     from xplearn.errors import RecordError
 
-    folders = sorted([*_runs_in(root), *(folder for inner in root.glob("*/") for folder in _runs_in(inner))])
+    folders = _runs_in(root)
     if not folders:
         raise RecordError(root, "no run here; start one with: xplearn run demo")
     for folder in folders:
