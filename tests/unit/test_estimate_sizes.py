@@ -121,13 +121,13 @@ def test_an_adapter_that_fits_nowhere_is_the_configurations_fault(footprint):
 @pytest.mark.parametrize("kind", ["gpt2", "bert", "opt", "bloom", "mamba"])
 @pytest.mark.parametrize("lora", [8, None])
 def test_a_model_that_cannot_be_taken_apart_is_refused(footprint, kind, lora):
-    with pytest.raises(ConfigError, match=rf"^model: '{kind}' \(.*config\.json\) is not built as a list of decoder layers with attention"):
+    with pytest.raises(ConfigError, match=rf"^policy\.model: '{kind}' \(.*config\.json\) is not built as a list of decoder layers with"):
         footprint({"model_type": kind}, lora=lora)
 
 
 @pytest.mark.parametrize("kind", ["t5", "qwen2_5_vl", "clip"])
 def test_what_is_no_language_model_is_refused(footprint, kind):
-    with pytest.raises(ConfigError, match=rf"^model: '{kind}' \(.*config\.json\) is no causal language model"):
+    with pytest.raises(ConfigError, match=rf"^policy\.model: '{kind}' \(.*config\.json\) is no causal language model"):
         footprint({"model_type": kind})
 
 

@@ -4,9 +4,7 @@ pytest.importorskip("torch")
 
 import torch
 
-from xplearn.errors import ConfigError
-from xplearn.policies.network import Network, attend
-from xplearn.testing.fakes import tiny_model
+from xplearn.policies.network import attend
 
 
 def tensors(heads, groups, tokens, known, device="cpu"):
@@ -45,11 +43,3 @@ def test_devices_without_masked_group_attention_get_equal_heads():
     query, key, value = tensors(4, 2, 3, 7, device="meta")
     result, _ = attend(None, query, key, value, torch.ones(2, 1, 3, 7, dtype=torch.bool, device="meta"))
     assert result.shape == (2, 3, 4, 8)
-
-
-@pytest.mark.parametrize("name", ["final_logit_softcapping", "logit_scale"])
-def test_model_that_changes_its_logits_is_refused(name):
-    model = tiny_model()
-    setattr(model.config, name, 30.0)
-    with pytest.raises(ConfigError, match=name):
-        Network(model)

@@ -24,6 +24,7 @@ SIZES: Mapping[str, int] = {
     "n_layer": 512,
     "num_layers": 512,
     "max_position_embeddings": 2**31,
+    "sliding_window": 2**31,
     **dict.fromkeys(("hidden_size", "intermediate_size", "head_dim", "num_attention_heads", "num_key_value_heads", "vocab_size"), 2**20),
 }
 """Keys of ``config.json`` that are whole numbers from 1 on, and the largest believed in: a deeper model takes minutes to count."""

@@ -21,12 +21,12 @@ from xplearn.policies.decoding import Decoder
 from xplearn.policies.network import Network
 from xplearn.policies.prefix_cache import PrefixCache
 from xplearn.policies.scoring import Target
+from xplearn.policies.usable import check_attention, context
 from xplearn.policies.weights import AllWeights, LoraConfig, LoraWeights, Weights
 from xplearn.seeding import derive
 from xplearn.types import Completion, Conditioning, Memory
 
 NAME = "core.hf"
-_ALL_LENGTHS = 1 << 30
 
 
 class Engine:
@@ -43,12 +43,12 @@ class Engine:
         context_tokens: int,
         cache_tokens: int,
     ) -> None:
+        check_attention(model.config, context_tokens)
         self.weights: Weights = AllWeights(model) if lora is None else LoraWeights(model, lora, derive(seed, NAME, "lora"))
         self.network = Network(self.weights.model)
         self.tokenizer, self.chat = tokenizer, ChatEncoder(tokenizer, template_options)
         self.tries = TrieCache(self.chat.reply)
-        own = getattr(model.config, "max_position_embeddings", None) or _ALL_LENGTHS
-        self.context = min(context_tokens or own, own)
+        self.context = context(model.config, context_tokens)
         """Longest prompt and completion together, in tokens."""
         self.cache = PrefixCache(self.network.layers, cache_tokens)
         self.decoder = Decoder(self.network, self.cache, self.chat, _ends(model, self.chat))

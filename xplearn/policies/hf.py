@@ -24,6 +24,7 @@ from xplearn.policies.engine import NAME, Engine, as_tokens, per_row
 from xplearn.policies.packing import batches, pack
 from xplearn.policies.precision import Dtype, choose_device, choose_dtype, set_threads
 from xplearn.policies.scoring import read, score
+from xplearn.policies.usable import check_usable
 from xplearn.policies.weights import LoraConfig
 from xplearn.types import Completion, Conditioning, Sampling
 
@@ -71,8 +72,9 @@ class HfPolicy(LocalPolicy):
         """Load the model.
 
         Raises:
-            DataError: its weights are missing or damaged.
-            ConfigError: no such device, or a model that cannot be used: no chat template, or attention of another kind.
+            DataError: its weights are missing or damaged, or its ``config.json`` is; the latter is told before weights are read.
+            ConfigError: no such device, or a model that cannot be used: no chat template, or, told before weights are read, no causal
+                language model of decoder layers with full attention over the context.
         """
         set_threads(self.threads)
         self._open(*self._load(), seed=agent.seed)
@@ -82,6 +84,7 @@ class HfPolicy(LocalPolicy):
         folder = backbone.resolve(self.model)
         dtype = self.dtype if self.dtype != "auto" or self.lora is not None else "fp32"
         wanted = choose_dtype(dtype, choose_device(self.device))
+        check_usable(folder, dtype=wanted, context_tokens=self.context_tokens)
         with _quietly():
             model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=wanted, use_safetensors=True)
             return model, transformers.AutoTokenizer.from_pretrained(folder)

@@ -10,7 +10,6 @@ from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 from transformers import AttentionInterface, AttentionMaskInterface
 
-from xplearn.errors import ConfigError
 from xplearn.policies.adapter import MemoryBatch, Sites
 
 ATTENTION = "xplearn"
@@ -21,12 +20,7 @@ class Network:
     """A causal language model taken apart: layers, adapter sites, vocabulary."""
 
     def __init__(self, model: Any) -> None:
-        """Use a ``PreTrainedModel`` with a language-model head.
-
-        Raises:
-            ConfigError: its architecture is one for which prefix reuse and packing would give wrong numbers.
-        """
-        _check(model.config)
+        """Use a ``PreTrainedModel`` with a language-model head, of which ``usable.check_attention`` says nothing bad."""
         model.set_attn_implementation(ATTENTION)
         self._model, self._backbone, self._head = model, model.base_model, model.get_output_embeddings()
         self._cache_name = "cache" if "cache" in inspect.signature(self._backbone.forward).parameters else "past_key_values"
@@ -109,17 +103,6 @@ def attend(  # noqa: PLR0917 - transformers calls it by position
         enable_gqa=query.shape[1] != key.shape[1],
     )
     return result.reshape(batch, heads, tokens, width).transpose(1, 2).contiguous(), None
-
-
-def _check(config: Any) -> None:
-    kinds = set(getattr(config, "layer_types", None) or ["full_attention"])
-    if kinds != {"full_attention"}:
-        raise ConfigError(
-            "model", f"'{config.model_type}' has {', '.join(sorted(kinds))} layers; only models with full attention are supported"
-        )
-    for name in ("final_logit_softcapping", "attn_logit_softcapping", "logits_scaling", "logit_scale"):
-        if getattr(config, name, None) not in (None, 1, 1.0):
-            raise ConfigError("model", f"'{config.model_type}' sets {name}, which is not supported")
 
 
 AttentionInterface.register(ATTENTION, attend)
