@@ -38,9 +38,18 @@ WHY: dict[Capability, str] = {
     "store.filled": "something must have written the bank",
 }
 
+SPACE = "store.space:"
+
+
+def why(capability: Capability) -> str:
+    """What a capability is needed for, in words."""
+    if capability.startswith(SPACE):
+        return f"vectors of the bank's experience in the space '{capability.removeprefix(SPACE)}' are searched or compared"
+    return WHY.get(capability, "it builds on what that part leaves behind")
+
 
 class Part(Protocol):
-    """The face of a component that the check reads."""
+    """The face of a component that the check reads; ``ways_out`` too, where there is one."""
 
     @property
     def provides(self) -> frozenset[Capability]: ...
@@ -66,6 +75,8 @@ class Problem:
     """Those of them that stand in a list, which one more may join."""
     fitting: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Registered parts that would, by slot."""
+    way_out: str = ""
+    """What else to write or do, by the part that asks; empty where it knows nothing else."""
 
     def __str__(self) -> str:
         lines = [f"  {self.slot} '{self.name}' requires '{self.capability}'", f"      {self.why},"]
@@ -75,6 +86,8 @@ class Problem:
         example = self._example()
         if example:
             lines.append(f"      for example: {example}")
+        if self.way_out:
+            lines.append(f"      or: {self.way_out}")
         return "\n".join(lines)
 
     def _absent(self) -> str:
@@ -113,10 +126,13 @@ def check(parts: Iterable[tuple[str, str, Part]], catalogue: Catalogue | None = 
     provided: set[Capability] = set()
     for _, _, part in mix:
         provided |= part.provides
-    return [_problem(slot, name, capability, mix, catalogue) for slot, name, part in mix for capability in sorted(part.requires - provided)]
+    return [_problem(asking, capability, mix, catalogue) for asking in mix for capability in sorted(asking[2].requires - provided)]
 
 
-def _problem(slot: str, name: str, capability: Capability, mix: Sequence[tuple[str, str, Part]], catalogue: Catalogue | None) -> Problem:
+def _problem(
+    asking: tuple[str, str, Part], capability: Capability, mix: Sequence[tuple[str, str, Part]], catalogue: Catalogue | None
+) -> Problem:
+    slot, name, part = asking
     wanted = {"env": ("environment",), "store": ("store", "record"), "learner": ("learner", "record")}
     head = capability.partition(".")[0]
     slots = wanted.get(head, (head,))
@@ -126,8 +142,9 @@ def _problem(slot: str, name: str, capability: Capability, mix: Sequence[tuple[s
         slot=slot,
         name=name,
         capability=capability,
-        why=WHY.get(capability, "it builds on what that part leaves behind"),
+        why=why(capability),
         present=tuple(other for kind, other, _ in mix if kind in slots),
         listed=tuple(other for kind, other, _ in mix if kind in slots and kind in LIST_SLOTS),
         fitting=fitting,
+        way_out=getattr(part, "ways_out", {}).get(capability, ""),
     )

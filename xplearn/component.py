@@ -33,6 +33,14 @@ class Component(ABC):  # noqa: B024 - abstract by intent: the interfaces add the
         """What some other part of the mix must offer, given its configuration."""
         return frozenset()
 
+    @property
+    def ways_out(self) -> Mapping[Capability, str]:
+        """For some of ``requires``: what to write, or do, where it is not met and this part's own configuration can do without.
+
+        One line each, printed after the parts that would fit; e.g. ``{"policy.reference": "record: {name: hamo.cards, writer: rules}"}``.
+        """
+        return {}
+
     def setup(self, agent: AgentView) -> None:  # noqa: B027 - most parts have nothing to set up
         """Do the expensive work, once, before first use. ``agent`` gives access to the other parts."""
 

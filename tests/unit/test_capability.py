@@ -5,7 +5,9 @@ from types import SimpleNamespace
 from xplearn.capability import WHY, check
 
 
-def part(provides: str = "", requires: str = "") -> SimpleNamespace:
+def part(provides: str = "", requires: str = "", **ways_out: str) -> SimpleNamespace:
+    if ways_out:
+        return SimpleNamespace(**vars(part(provides, requires)), ways_out={name.replace("_", "."): line for name, line in ways_out.items()})
     return SimpleNamespace(provides=frozenset(provides.split()), requires=frozenset(requires.split()))
 
 
@@ -48,6 +50,26 @@ def test_single_slot_is_replaced_in_the_example():
     (problem,) = check(mix, lambda capability: {"environment": ["core.counting"]})
     assert "no environment in [silent.text] provides it" in str(problem)
     assert str(problem).endswith("for example: environment: core.counting")
+
+
+def test_a_part_may_offer_a_way_out_of_what_it_asks_for():
+    asking = part("", "policy.reference env.actions", policy_reference="record: {name: cards, writer: rules}")
+    mix = [("record", "cards", asking), ("policy", "core.random", part()), ("environment", "silent.text", part())]
+    actions, reference = check(mix, lambda capability: {"policy": ["core.hf"]} if capability.startswith("policy") else {})
+    assert "or:" not in str(actions)
+    assert str(reference).splitlines()[-2:] == [
+        "      for example: policy: core.hf",
+        "      or: record: {name: cards, writer: rules}",
+    ]
+
+
+def test_every_space_is_needed_for_the_same_reason():
+    (problem,) = check([("selector", "core.nearest", part("", "store.space:key")), ("record", "plain", part())])
+    assert str(problem).splitlines() == [
+        "  selector 'core.nearest' requires 'store.space:key'",
+        "      vectors of the bank's experience in the space 'key' are searched or compared,",
+        "      but no store or record in [plain] provides it",
+    ]
 
 
 def test_unknown_capability_and_empty_slot_still_read_well():

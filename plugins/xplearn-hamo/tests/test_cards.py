@@ -363,14 +363,16 @@ def test_those_that_an_earlier_try_of_the_call_left_unusable_are_told_too():
 @pytest.mark.parametrize("policy", ["core.random", "core.scripted"])
 def test_a_policy_without_language_is_refused_before_anything_is_played(policy, tmp_path):
     parts = {"policy": policy, "record": "hamo.cards", "run": {"dir": str(tmp_path)}}
-    with pytest.raises(IncompatibleError, match=r"record 'hamo\.cards' requires 'policy\.reference'"):
+    with pytest.raises(IncompatibleError, match=r"record 'hamo\.cards' requires 'policy\.reference'") as told:
         xplearn.run(TOY | parts)
+    assert str(told.value).endswith("\n      or: record: {name: hamo.cards, writer: rules}")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_only_outlines_by_the_policy_ask_for_a_language_model():
     settings = EndpointConfig(url="http://localhost/v1", model="m")
     assert not CardWriter(writer="rules").requires
+    assert not CardWriter(writer="rules").ways_out
     assert not CardWriter(writer="endpoint", endpoint=settings).requires
     assert CardWriter().requires <= xplearn.make("policy", "core.tiny").provides
 

@@ -209,6 +209,7 @@ def test_trajectories_without_tokens_are_told():
 
 def test_it_needs_cards_and_scores():
     assert ReleaseLearner().requires == {"policy.score", "store.space:card"}
+    assert ReleaseLearner().ways_out == {"store.space:card": "leave hamo.release out: without cards there is nothing to release"}
     assert ReleaseLearner().provides == frozenset()
     assert ReleaseLearner().plan().indifferent
 

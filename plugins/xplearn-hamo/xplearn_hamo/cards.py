@@ -71,6 +71,10 @@ class CardWriter(Learner):
     def requires(self) -> frozenset[Capability]:
         return frozenset({"policy.reference"}) if self.writer == "policy" else frozenset()
 
+    @property
+    def ways_out(self) -> Mapping[Capability, str]:
+        return dict.fromkeys(self.requires, "record: {name: hamo.cards, writer: rules}")
+
     def plan(self) -> RolloutPlan:
         return RolloutPlan(source="demonstration") if self.source == "demonstration" else RolloutPlan(indifferent=True)
 

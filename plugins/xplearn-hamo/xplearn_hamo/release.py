@@ -54,6 +54,10 @@ class ReleaseLearner(Learner):
     def requires(self) -> frozenset[Capability]:
         return frozenset({"policy.score", f"store.space:{CARD}"})
 
+    @property
+    def ways_out(self) -> Mapping[Capability, str]:
+        return {f"store.space:{CARD}": f"leave {NAME} out: without cards there is nothing to release"}
+
     def learn(self, batch: Sequence[Trajectory], agent: AgentView) -> Mapping[str, float]:
         """Release cards of the batch's trajectories.
 

@@ -36,6 +36,11 @@ class ComponentContract:
             assert isinstance(capabilities, frozenset)
             assert all("." in capability for capability in capabilities)
 
+    def test_ways_out_are_lines_for_what_it_requires(self, make: Callable[[], Any]) -> None:
+        part = make()
+        assert part.ways_out.keys() <= part.requires
+        assert all(line and "\n" not in line for line in part.ways_out.values())
+
     def test_can_be_closed_without_setup_and_twice(self, make: Callable[[], Any]) -> None:
         part = make()
         part.close()
