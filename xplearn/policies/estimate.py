@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from transformers import LlamaConfig
 
 from xplearn.component import Component
 from xplearn.errors import ConfigError, DataError
@@ -116,17 +115,7 @@ def _published(model: str, dtype: torch.dtype) -> tuple[Any, str]:
 
 def _made(policy: TinyPolicy) -> tuple[Any, str]:
     """What ``core.tiny`` makes where its corpus fills the vocabulary."""
-    config = LlamaConfig(
-        vocab_size=policy.vocabulary,
-        hidden_size=policy.width,
-        intermediate_size=2 * policy.width,
-        num_hidden_layers=policy.layers,
-        num_attention_heads=policy.heads,
-        num_key_value_heads=policy.heads,
-        max_position_embeddings=policy.context_tokens,
-        tie_word_embeddings=True,
-    )
-    return config, "its fields, with a full vocabulary"
+    return policy.architecture(policy.vocabulary), "its fields, with a full vocabulary"
 
 
 def _dtype(policy: HfPolicy) -> torch.dtype:

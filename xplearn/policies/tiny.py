@@ -126,9 +126,15 @@ class TinyPolicy(HfPolicy):
         elif write_tokenizer(tokenizer) != write_tokenizer(self._tokenizer):
             raise ContractError(NAME, "it has another vocabulary already; make a new policy for this one")
 
-    def _load(self) -> tuple[Any, Any]:
-        config = LlamaConfig(
-            vocab_size=len(self._tokenizer),
+    def architecture(self, vocabulary: int, **special: int) -> LlamaConfig:
+        """The model's sizes for a vocabulary of so many tokens.
+
+        Args:
+            vocabulary: tokens.
+            special: ids of special tokens, e.g. ``pad_token_id``.
+        """
+        return LlamaConfig(
+            vocab_size=vocabulary,
             hidden_size=self.width,
             intermediate_size=2 * self.width,
             num_hidden_layers=self.layers,
@@ -136,10 +142,12 @@ class TinyPolicy(HfPolicy):
             num_key_value_heads=self.heads,
             max_position_embeddings=self.context_tokens,
             tie_word_embeddings=True,
-            pad_token_id=self._tokenizer.pad_token_id,
-            bos_token_id=self._tokenizer.bos_token_id,
-            eos_token_id=self._tokenizer.eos_token_id,
+            **special,
         )
+
+    def _load(self) -> tuple[Any, Any]:
+        special = {name: getattr(self._tokenizer, name) for name in ("pad_token_id", "bos_token_id", "eos_token_id")}
+        config = self.architecture(len(self._tokenizer), **special)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(derive(self._seed, NAME, "weights"))
             return LlamaForCausalLM(config), self._tokenizer

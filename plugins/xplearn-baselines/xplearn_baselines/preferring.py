@@ -6,24 +6,25 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
 from xplearn import AgentView, ContractError, LocalPolicy, derive
 from xplearn.learning import optim
+from xplearn.learning.clone import CloneLearner
 from xplearn_baselines.dpo import EveryStep, TrajectoryTrainer, trainer
+from xplearn_baselines.dpo_config import DpoConfig
 from xplearn_baselines.pairs import NAME, Line
-
-if TYPE_CHECKING:
-    from xplearn_baselines.eto import EtoLearner
 
 
 @dataclass(kw_only=True)
 class Preferring:
     """One call of ``learn`` on pairs."""
 
-    settings: EtoLearner
+    settings: CloneLearner
+    """What holds in both phases."""
+    dpo: DpoConfig
     agent: AgentView
     policy: LocalPolicy
     parameters: dict[str, torch.nn.Parameter]
@@ -32,7 +33,7 @@ class Preferring:
     figures: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        dpo, later = self.settings.dpo, self.agent.position[1] > 1
+        dpo, later = self.dpo, self.agent.position[1] > 1
         self.beta, self.lr = (dpo.beta_later, dpo.lr_later) if later else (dpo.beta, dpo.lr)
         self.total = math.ceil(dpo.epochs * len(self.pairs) / dpo.batch)
         self.warmup = math.ceil(dpo.warmup_share * self.total)
@@ -42,20 +43,20 @@ class Preferring:
     def run(self) -> dict[str, float]:
         """Train what is left and return the figures."""
         seed = derive(self.agent.seed, NAME, "trainer", *self.agent.position)
-        batch, norm = self.settings.dpo.batch, self.settings.max_grad_norm
-        with trainer(*self.policy.pretrained(), self.pairs, beta=self.beta, batch=batch, max_grad_norm=norm, seed=seed) as dpo:
+        batch, norm = self.dpo.batch, self.settings.max_grad_norm
+        with trainer(*self.policy.pretrained(), self.pairs, beta=self.beta, batch=batch, max_grad_norm=norm, seed=seed) as trained:
             self._resume()  # only now: the reference is the policy of before the first step
-            dpo.train_dataset = dpo.train_dataset.select(self._order()[self.done * batch :])
-            self._attach(dpo)
-            dpo.train()
+            trained.train_dataset = trained.train_dataset.select(self._order()[self.done * batch :])
+            self._attach(trained)
+            trained.train()
         return {**self.figures, "steps": float(self.done)}
 
-    def _attach(self, dpo: TrajectoryTrainer) -> None:
+    def _attach(self, trained: TrajectoryTrainer) -> None:
         """Have the trainer use our optimiser, which resumes, and our rates."""
         before = self.done
         rates = torch.optim.lr_scheduler.LambdaLR(self.optimizer, lambda step: self._rate(before + step))
-        dpo.optimizer, dpo.lr_scheduler = self.optimizer, rates
-        dpo.add_callback(EveryStep(self._step_done))
+        trained.optimizer, trained.lr_scheduler = self.optimizer, rates
+        trained.add_callback(EveryStep(self._step_done))
 
     def _rate(self, step: int) -> float:
         return optim.rate("constant", step, self.total, warmup=self.warmup)
@@ -64,7 +65,7 @@ class Preferring:
         """Numbers of the pairs, epoch after epoch."""
         key = (self.agent.seed, NAME, "order", *self.agent.position)
         numbers = range(len(self.pairs))
-        return [number for epoch in range(self.settings.dpo.epochs) for number in sorted(numbers, key=lambda n: derive(*key, epoch, n))]
+        return [number for epoch in range(self.dpo.epochs) for number in sorted(numbers, key=lambda n: derive(*key, epoch, n))]
 
     def _step_done(self, logs: dict[str, float]) -> None:
         loss, norm = logs["loss"], logs.get("grad_norm", 0.0)
