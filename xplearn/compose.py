@@ -223,6 +223,7 @@ def _descend(node: Any, key: str, path: str) -> Any:
 
 def _index(node: list[Any], key: str, path: str, *, more: bool = False) -> int:
     """The position in a list that a key names; with ``more`` the one after its last as well."""
-    if not (key.isascii() and key.isdecimal()) or int(key) >= len(node) + more:
-        raise ConfigError(path, f"want a number from 0 to {len(node) - 1}" if node else "the list is empty")
+    last = len(node) - 1 + more
+    if not (key.isascii() and key.isdecimal()) or int(key) > last:
+        raise ConfigError(path, "the list is empty" if last < 0 else f"want a number from 0 to {last}")
     return int(key)

@@ -86,9 +86,10 @@ def parts_of(experiment: Experiment) -> list[tuple[str, Slot, Any]]:
 def _with_part_specs(given: Mapping[str, Any]) -> dict[str, Any]:
     """The composed mapping with every part as ``{name, fields}``, the form of the schema."""
     raw = dict(given)
-    for key in [key for key in raw if key not in KEYS]:
-        hint = nearest(key, KEYS)
-        raise ConfigError(key, "unknown key" + (f"; did you mean '{hint}'?" if hint else "") + f" (known: {', '.join(KEYS)})")
+    unknown = next((key for key in raw if key not in KEYS), None)
+    if unknown is not None:
+        hint = nearest(unknown, KEYS)
+        raise ConfigError(unknown, "unknown key" + (f"; did you mean '{hint}'?" if hint else "") + f" (known: {', '.join(KEYS)})")
     for key in SLOT_OF:
         value = raw.get(key)
         if isinstance(value, list):

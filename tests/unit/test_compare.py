@@ -55,14 +55,23 @@ def test_the_experience_arm_is_measured_by_the_plain_base():
     assert found[2].lines[0].label == "a+Harness after 1 s"
 
 
-def test_a_run_without_a_base_is_measured_by_what_the_others_agree_on():
+def test_a_run_without_a_base_is_measured_by_one_that_starts_alike():
     later = {place: values for place, values in FORGETS.items() if place[0]}
-    shown = Entry(run="harness", matrix=matrix(later, arm="experience"), alone=True)
-    found = groups([Entry(run="a", matrix=matrix(FORGETS)), shown])
+    shown = Entry(run="harness", matrix=matrix(later, arm="experience"), alone=True, start="small")
+    found = groups([Entry(run="a", matrix=matrix(FORGETS), start="small"), shown])
     assert [line.label for line in found[2].lines] == ["harness after 1 s", "harness after 2 a"]
     assert found[2].lines[0].versus_base["s"].mean == 85 - 5
-    apart = groups([Entry(run="a", matrix=matrix(FORGETS)), Entry(run="b", matrix=matrix(KEEPS | {(0, "s"): [1, 1]})), shown])
+    apart = groups([Entry(run="a", matrix=matrix(FORGETS), start="large"), shown])
     assert not apart[-1].lines[0].versus_base
+
+
+def test_only_runs_of_one_policy_seed_and_evaluation_start_alike(tmp_path):
+    def start(**changes):
+        return entries([load(named(tmp_path, "run", **changes))])[0].start
+
+    assert start() == start(record=[], selector="core.none", conditioner="core.none")
+    sampled = {"tasks": {"limit": 3}, "resamples": 100, "sampling": {"temperature": 1.0}}
+    assert len({start(), start(evaluate=sampled), start(policy={"name": "core.scripted", "lines": ["wait"]})}) == 3
 
 
 def test_final_scores_differ_by_pairs_so_a_constant_gain_has_no_width():

@@ -69,7 +69,7 @@ class Counts:
 
 
 def count(experiment: Experiment, plugins: Plugins) -> Counts:
-    """Count the episodes of an experiment. Environments are opened in this process and list their tasks; nothing is played.
+    """Count the episodes of an experiment. Environments list their tasks, here or in an interpreter of their own; nothing is played.
 
     Raises:
         ConfigError: a task slice that cannot be played or evaluated, as in ``check_tasks``.
@@ -79,7 +79,7 @@ def count(experiment: Experiment, plugins: Plugins) -> Counts:
     parts = build_parts(here, plugins.registry)
     with contextlib.closing(Pools(parts, plugins.registry)) as pools:
         evaluated, _ = panels(here, domains(here), pools)
-        tasks = {stage.index: len(training_tasks(pools, stage)) for stage in reversed(stages(here))}
+        tasks = {stage.index: len(training_tasks(pools, stage)) for stage in stages(here)}
     flow = _Flow(parts, tasks)
     limit = _Limits(here, plugins.registry)
     panel = {name: len(chosen) for name, (_, chosen) in evaluated.items()}

@@ -27,6 +27,8 @@ class Entry:
     """It is the run's only arm."""
     method: str = ""
     """The same for runs that differ in nothing but the order of their stages."""
+    start: str = ""
+    """The same for runs whose policy acts alike before learning."""
 
     @property
     def name(self) -> str:
@@ -46,7 +48,7 @@ class Line:
     scores: Mapping[str, Interval]
     """By domain, 0 to 100, over tasks."""
     versus_base: Mapping[str, Interval]
-    """Paired difference to Base, by domain: the run's own, or the other runs' where it has none and they agree."""
+    """Paired difference to Base, by domain: the run's own, or that of another which starts alike where it has none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,9 +61,9 @@ class Group:
 
 def groups(entries: Sequence[Entry]) -> list[Group]:
     """What was scored before learning, once where the runs agree, then each entry stage by stage."""
-    found = {entry.run: entry.at(0) for entry in entries if entry.matrix.arm == "plain" and entry.at(0)}
-    shared = next(iter(found.values())) if found and _agree(list(found.values())) else {}
-    bases = {entry.run: found.get(entry.run, shared) for entry in entries}
+    own = {entry.run: entry for entry in entries if entry.matrix.arm == "plain" and entry.at(0)}
+    alike = {entry.start: entry for entry in reversed(own.values())}
+    bases = {entry.run: found.at(0) for entry in entries if (found := own.get(entry.run) or alike.get(entry.start))}
     opening = tuple(_line(label, entry, 0, {} if entry.matrix.arm == "plain" else bases) for label, entry in _openings(entries))
     later = [Group(name=entry.name, lines=tuple(_stages(entry, bases))) for entry in entries]
     return [group for group in (Group(name="", lines=opening), *later) if group.lines]

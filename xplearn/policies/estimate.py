@@ -71,6 +71,8 @@ class Footprint:
 def footprint(policy: Component) -> Footprint | None:
     """What a policy needs, or None where it is none of ours. Nothing is loaded or downloaded, and it takes about a second.
 
+    For a process that does nothing else meanwhile: ``torch.autocast`` is replaced while it counts.
+
     Raises:
         DataError: the model's sizes are not known here, or make no model; with the file they were found in.
         ConfigError: its architecture, or the adapter on it, cannot be used.

@@ -20,7 +20,7 @@ class Network:
     """A causal language model taken apart: layers, adapter sites, vocabulary."""
 
     def __init__(self, model: Any) -> None:
-        """Use a ``PreTrainedModel`` with a language-model head, of which ``usable.check_attention`` says nothing bad."""
+        """Use a ``PreTrainedModel`` with a language-model head, that ``usable.check_attention`` accepts."""
         model.set_attn_implementation(ATTENTION)
         self._model, self._backbone, self._head = model, model.base_model, model.get_output_embeddings()
         self._cache_name = "cache" if "cache" in inspect.signature(self._backbone.forward).parameters else "past_key_values"

@@ -62,7 +62,8 @@ def entries(runs: Sequence[Run]) -> list[Entry]:
     for run, *given in zip(runs, *ways, strict=True):
         name = next((name for name, others in zip(given, ways, strict=True) if others.count(name) == 1), given[-1])
         arms = [matrix for matrix in (run.matrix("plain"), run.matrix("experience")) if matrix.scores]
-        found += [Entry(run=printable(name), matrix=matrix, alone=len(arms) == 1, method=_method(run)) for matrix in arms]
+        alike = {"method": _method(run), "start": _start(run)}
+        found += [Entry(run=printable(name), matrix=matrix, alone=len(arms) == 1, **alike) for matrix in arms]
     return found
 
 
@@ -72,6 +73,15 @@ def _method(run: Run) -> str:
     kept = {key: value for key, value in resolved["run"].items() if key not in ("name", *UNHASHED)}
     stages = sorted(json.dumps(stage, sort_keys=True) for stage in resolved["stream"])
     return json.dumps({**resolved, "run": kept, "stream": stages}, sort_keys=True)
+
+
+def _start(run: Run) -> str:
+    """What the policy does before learning depends on: itself, seed, warm-up with its learners, and how it is evaluated."""
+    resolved = run.header.resolved
+    warmups = [stage for stage in resolved["stream"] if stage["warmup"]]
+    evaluate = {key: value for key, value in resolved["evaluate"].items() if key not in ("arms", "before")}
+    acts = [resolved["policy"], resolved["run"]["seed"], resolved["run"]["max_steps"], evaluate]
+    return json.dumps([*acts, warmups, resolved["learner"] if warmups else []], sort_keys=True)
 
 
 def _scores(found: Sequence[Group], width: int) -> list[RichTable]:

@@ -103,30 +103,34 @@ def trainer(
     with tempfile.TemporaryDirectory() as folder, _left_as_found(model), warnings.catch_warnings():
         # TRL calls transformers by names that the newer one has deprecated
         warnings.filterwarnings("ignore", message=r".*is deprecated and will be removed", category=FutureWarning)
-        settings = DPOConfig(
-            output_dir=folder,
-            beta=beta,
-            per_device_train_batch_size=1,
-            gradient_accumulation_steps=batch,
-            max_grad_norm=max_grad_norm,
-            precompute_ref_log_probs=True,
-            use_cpu=device.type == "cpu",
-            train_sampling_strategy="sequential",
-            remove_unused_columns=False,
-            dataloader_pin_memory=False,
-            gradient_checkpointing=False,
-            bf16=False,
-            num_train_epochs=1,
-            seed=seed % 2**32,
-            logging_steps=1,
-            logging_nan_inf_filter=False,
-            disable_tqdm=True,
-            save_strategy="no",
-            report_to="none",
-        )
+        settings = _settings(folder, beta=beta, batch=batch, max_grad_norm=max_grad_norm, seed=seed, cpu=device.type == "cpu")
         made = TrajectoryTrainer(model=model, args=settings, train_dataset=rows(pairs), data_collator=collate, processing_class=tokenizer)
         made.remove_callback(PrinterCallback)
         yield made
+
+
+def _settings(folder: str, *, beta: float, batch: int, max_grad_norm: float, seed: int, cpu: bool) -> DPOConfig:
+    return DPOConfig(
+        output_dir=folder,
+        beta=beta,
+        per_device_train_batch_size=1,
+        gradient_accumulation_steps=batch,
+        max_grad_norm=max_grad_norm,
+        precompute_ref_log_probs=True,
+        use_cpu=cpu,
+        train_sampling_strategy="sequential",
+        remove_unused_columns=False,
+        dataloader_pin_memory=False,
+        gradient_checkpointing=False,
+        bf16=False,
+        num_train_epochs=1,
+        seed=seed % 2**32,
+        logging_steps=1,
+        logging_nan_inf_filter=False,
+        disable_tqdm=True,
+        save_strategy="no",
+        report_to="none",
+    )
 
 
 @contextmanager

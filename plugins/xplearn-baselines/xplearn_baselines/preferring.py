@@ -35,6 +35,7 @@ class Preferring:
     def __post_init__(self) -> None:
         dpo, later = self.dpo, self.agent.position[1] > 1
         self.beta, self.lr = (dpo.beta_later, dpo.lr_later) if later else (dpo.beta, dpo.lr)
+        self.lr_field = "dpo.lr_later" if later else "dpo.lr"
         self.total = math.ceil(dpo.epochs * len(self.pairs) / dpo.batch)
         self.warmup = math.ceil(dpo.warmup_share * self.total)
         self.optimizer = optim.adamw(self.parameters, lr=self.lr, weight_decay=self.settings.weight_decay)
@@ -74,7 +75,7 @@ class Preferring:
             raise ContractError(
                 NAME,
                 f"the loss is {loss} (gradient norm {norm}) at step {self.done} of {self.total}; the weights are as before; "
-                f"lower the learning rate, e.g. dpo.lr={self.lr / 5:.0e}",
+                f"lower the learning rate, e.g. {self.lr_field}={self.lr / 5:.0e}",
             )
         self.figures.setdefault("loss_first", loss)
         self.figures["loss_last"] = loss
