@@ -35,13 +35,19 @@ def browser():
 def played(*words):
     """Address of a page that ``xplearn play --html`` serves."""
     command = [sys.executable, "-m", "xplearn", "play", *words, "--html"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, preexec_fn=_interruptible) as process:  # noqa: PLW1509 - one thread
         try:
             address = next(line for line in process.stdout if line.startswith("http")).split()[0]
             yield address
-        finally:
             process.send_signal(signal.SIGINT)
             assert process.wait(20) == 0
+        finally:
+            process.kill()
+
+
+def _interruptible():
+    """Where the tests run in the background Ctrl-C is ignored, and a child inherits that."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 @pytest.fixture
