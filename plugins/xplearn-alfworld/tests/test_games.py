@@ -6,7 +6,6 @@ import json
 import lzma
 import os
 import shutil
-import time
 import tracemalloc
 from pathlib import Path
 
@@ -331,15 +330,12 @@ def test_generated_houses_are_found_by_their_ids_only():
         assert found.find(id) is None
 
 
-def test_the_released_training_games_load_in_seconds_and_little_memory(data_folder):
+def test_the_released_training_games_load_in_little_memory(data_folder):
     found = PackedFile(data_folder / "train.jsonl.xz")
     tracemalloc.start()
-    began = time.perf_counter()
     assert len(found.entries("train")) == 3554
-    seconds = time.perf_counter() - began
     kept, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert seconds < 30
     assert kept < 40e6
 
 

