@@ -61,7 +61,7 @@ def merge(base: Raw, over: Raw) -> Raw:
     result = dict(base)
     for key, value in over.items():
         old = result.get(key)
-        value = {str(number): item for number, item in value.items()} if key in LISTS and _numbered(value) else value  # noqa: PLW2901
+        value = _with_text_numbers(key, value)  # noqa: PLW2901
         old = {"name": old} if isinstance(old, str) and isinstance(value, dict) and "name" in value else old
         if isinstance(old, dict) and isinstance(value, str) and "name" in old:
             value = {"name": value}  # noqa: PLW2901
@@ -74,6 +74,11 @@ def merge(base: Raw, over: Raw) -> Raw:
 
 def _numbered(value: Any) -> bool:
     return isinstance(value, dict) and bool(value) and all(str(key).isascii() and str(key).isdecimal() for key in value)
+
+
+def _with_text_numbers(key: str, value: Any) -> Any:
+    """A change of items by number with its numbers as text, as overrides write them; YAML reads them as integers."""
+    return {str(number): item for number, item in value.items()} if key in LISTS and _numbered(value) else value
 
 
 def _edited(items: Sequence[Any], changes: Mapping[Any, Any], path: str) -> list[Any]:
@@ -165,10 +170,7 @@ def _preset(name: str, registry: Registry, seen: tuple[str, ...]) -> Raw:
 
 
 def _normal(raw: Raw) -> Raw:
-    raw = {
-        key: {str(number): item for number, item in value.items()} if key in LISTS and _numbered(value) else value
-        for key, value in raw.items()
-    }
+    raw = {key: _with_text_numbers(key, value) for key, value in raw.items()}
     single = {key for key, value in raw.items() if key in LISTS and isinstance(value, str | dict) and not _numbered(value)}
     return {key: [value] if key in single else value for key, value in raw.items()}
 
