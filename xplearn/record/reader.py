@@ -10,7 +10,8 @@ from typing import Any
 from xplearn.errors import RecordError, XplearnError
 from xplearn.metrics.bootstrap import Bootstrap
 from xplearn.metrics.continual import Matrix, build_matrix
-from xplearn.metrics.table import Table, build_table
+from xplearn.metrics.scores import evaluated
+from xplearn.metrics.table import POOLED, Table, build_table
 from xplearn.record.folder import RunFolder
 from xplearn.record.formats import as_json, load_result, load_trajectory
 from xplearn.record.header import Header, read_header
@@ -60,8 +61,8 @@ class Run:
 
     def missing(self) -> int:
         """Evaluated episodes that the finished run counted and its record no longer has."""
-        counted = sum(row.get("n", 0) for row in self.header.results)
-        return max(0, counted - sum(row.n for row in self.table().rows)) if counted else 0
+        counted = sum(row.get("n", 0) for row in self.header.results if row.get("domain") != POOLED)
+        return max(0, counted - sum(evaluated(result.phase) is not None for result in self.episodes())) if counted else 0
 
     def stream(self) -> list[str]:
         """Domain of each stage, warm-up aside.
