@@ -141,9 +141,11 @@ class Memory:
     """Latent experience inside the forward pass."""
 
     states: Any
-    """Tensor ``[M, D]``, detached."""
+    """Tensor ``[M, D]``, detached. Rows of a batch that read one bank share the tensor itself."""
     ids: tuple[str, ...]
     """Row m came from the experience ``ids[m]``."""
+    barred: tuple[int, ...] = ()
+    """Rows that may not be read here, e.g. made from the task at hand."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,6 +192,8 @@ class Completion:
     """Grows with every change of the policy's weights."""
     finish: Finish = "stop"
     """Why it ended."""
+    retrieved: tuple[tuple[int, ...], ...] | None = None
+    """Per drawn token, the rows of the conditioning's memory that were read to draw it; None where nothing is retrieved by token."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

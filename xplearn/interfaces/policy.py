@@ -85,6 +85,14 @@ class LocalPolicy(Policy):
         How demonstrations get their token ids.
         """
 
+    def retrieve(self, conditionings: Sequence[Conditioning], completions: Sequence[Completion]) -> list[Completion]:
+        """The completions with ``retrieved`` filled in where their conditioning's memory is retrieved by token.
+
+        For completions that were transcribed and not drawn: a demonstration then keeps what drawing it would have read. Others, and
+        all where no adapter retrieves, come back as they are.
+        """
+        return list(completions)
+
     @abstractmethod
     def rank(self, conditionings: Sequence[Conditioning], candidates: Sequence[tuple[str, ...]]) -> list[tuple[float, ...]]:
         """Per row, one score per candidate: its mean token log-probability, in nats."""

@@ -42,6 +42,8 @@ class Row:
     node: Node = field(default_factory=dict)
     ids: list[int] = field(default_factory=list)
     logprobs: list[float] = field(default_factory=list)
+    retrieved: list[tuple[int, ...]] = field(default_factory=list)
+    """Per token, the memory rows read to draw it."""
     pending: Tokens = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     """Tokens to be fed next."""
     text: str = ""
@@ -143,9 +145,7 @@ class Decoder:
 
     def _decide(self, rows: Sequence[Row], hidden: Tensor, sampling: Sampling) -> None:
         """Draw the next token of each row from its hidden state ``[B, D]``."""
-        network = self._network
-        memory = MemoryBatch.of([row.memory for row in rows], network.device)
-        logits = network.logits(network.sites.at_norm(hidden[:, None], memory)[:, 0]) / (sampling.temperature or 1.0)
+        logits = self._network.logits(self._with_memory(rows, hidden)) / (sampling.temperature or 1.0)
         if sampling.temperature == 0.0 and all(row.trie is None for row in rows):
             tokens = logits.argmax(-1)
             chosen = (logits.gather(-1, tokens[:, None])[:, 0] - logits.logsumexp(-1)).tolist()
@@ -154,6 +154,17 @@ class Decoder:
             return
         for row, logprobs in zip(rows, logits.log_softmax(-1).cpu().numpy(), strict=True):
             self._take(row, *_draw(row, logprobs, sampling), sampling)
+
+    def _with_memory(self, rows: Sequence[Row], hidden: Tensor) -> Tensor:
+        """What the adapters at the norm make of ``[B, D]``; the rows note what was retrieved."""
+        sites = self._network.sites
+        once = sites.retrieving is not None and sites.retrieving.every == "completion"
+        recorded = [row.retrieved[-1:] if once and row.retrieved else None for row in rows]
+        memory = MemoryBatch.of([row.memory for row in rows], self._network.device, recorded)
+        hidden = sites.at_norm(hidden[:, None], memory)[:, 0]
+        for row, (found,) in memory.read() if memory is not None else ():
+            rows[row].retrieved += [()] * (len(rows[row].ids) - len(rows[row].retrieved)) + [found]
+        return hidden
 
     def _take(self, row: Row, token: int, logprob: float, sampling: Sampling) -> None:
         row.add(token, logprob)

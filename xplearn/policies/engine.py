@@ -118,9 +118,16 @@ class Engine:
             completion=as_tokens(completion.token_ids),
             temperature=completion.sampling.temperature or 1.0,
             memory=conditioning.memory,
+            retrieved=completion.retrieved,
             tag=self.tag(conditioning.memory),
             allowed=self._allowed(completion, actions) if completion.sampling.choices == "admissible" and actions else None,
         )
+
+    def retrieved(self, memory: Memory | None, rows: Sequence[tuple[int, ...]], count: int) -> tuple[tuple[int, ...], ...] | None:
+        """What a completion of ``count`` tokens keeps of its memory: rows by token, the certain tokens without any; None without memory."""
+        if memory is None or not len(memory.states) or self.network.sites.retrieving is None or self._as_reference:
+            return None
+        return (*rows, *[()] * (count - len(rows)))
 
     def trie(self, actions: tuple[str, ...] | None) -> ActionTrie | None:
         """The trie of some actions; None where there are none, which means any text."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from xplearn.policies.decoding import Row
 from xplearn.policies.engine import NAME, Engine, as_tokens, per_row
 from xplearn.policies.packing import batches, pack
 from xplearn.policies.precision import Dtype, choose_device, choose_dtype, set_threads
-from xplearn.policies.scoring import read, score
+from xplearn.policies.scoring import read, retrieve, score
 from xplearn.policies.usable import check_usable
 from xplearn.policies.weights import LoraConfig
 from xplearn.types import Completion, Conditioning, Sampling
@@ -139,6 +139,7 @@ class HfPolicy(LocalPolicy):
             sampling=sampling,
             policy_version=self.version,
             finish=row.finish or "context",
+            retrieved=self._ready.retrieved(row.memory, row.retrieved, len(row.ids)),
         )
 
     def score(
@@ -173,6 +174,16 @@ class HfPolicy(LocalPolicy):
             policy_version=self.version,
             finish="stop" if fits else "context",
         )
+
+    def retrieve(self, conditionings: Sequence[Conditioning], completions: Sequence[Completion]) -> list[Completion]:
+        engine = self._ready
+        if engine.network.sites.retrieving is None:
+            return list(completions)
+        rows = enumerate(zip(conditionings, completions, strict=True))
+        targets = [engine.target(index, *row, None) for index, row in rows if row[0].memory is not None and row[1].token_ids]
+        with engine.acting():
+            found = retrieve(engine.network, targets, limit=self.score_tokens)
+        return [replace(completion, retrieved=tuple(found[at])) if at in found else completion for at, completion in enumerate(completions)]
 
     def rank(self, conditionings: Sequence[Conditioning], candidates: Sequence[tuple[str, ...]]) -> list[tuple[float, ...]]:
         """Mean token log-probability per candidate, in nats; candidates of a row share one reading of its prompt.

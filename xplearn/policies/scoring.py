@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from xplearn.policies.adapter import MemoryBatch
+from xplearn.policies.adapter import MemoryBatch, Retrieved
 from xplearn.policies.network import Network
 from xplearn.policies.packing import Packed, batches, pack
 from xplearn.types import Memory
@@ -34,6 +35,8 @@ class Target:
     """At least one token."""
     temperature: float = 1.0
     memory: Memory | None = None
+    retrieved: Retrieved | None = None
+    """Per token, the memory rows that were read to draw it; None to retrieve now."""
     tag: Hashable = None
     """Completions with different tags do not share hidden states."""
     allowed: Sequence[NDArray[np.int64] | None] | None = None
@@ -78,22 +81,53 @@ def read(network: Network, batch: Sequence[Packed], memory: MemoryBatch | None =
     return network.hidden(torch.from_numpy(ids).to(device), torch.from_numpy(positions).to(device), visible, memory=memory)
 
 
-def _score_batch(network: Network, targets: Sequence[Target], batch: Sequence[Packed]) -> tuple[Tensor, Tensor, Tensor]:
-    """Rows, columns and log-probabilities ``[P]`` of the uncertain tokens of a batch of packed sequences."""
+@torch.no_grad()
+def retrieve(network: Network, targets: Sequence[Target], *, limit: int) -> dict[int, list[tuple[int, ...]]]:
+    """Per row of the targets that have memory, the memory rows that a retrieving adapter reads for each token of the completion."""
+    packed = pack([target.read for target in targets], [target.tag for target in targets], limit=limit, width=network.width)
+    found: dict[int, list[tuple[int, ...]]] = {}
+    for batch in batches(packed, limit):
+        predicted = _predict(network, targets, batch)
+        for at, places in predicted.memory.read() if predicted.memory is not None else ():
+            target = predicted.targets[at]
+            found[target.row] = places[: len(target.completion)]
+    return found
+
+
+class _Predicted(NamedTuple):
+    """Completions, and what predicts their tokens."""
+
+    targets: list[Target]
+    """The S completions of a batch."""
+    states: Tensor
+    """Hidden states ``[S, T, D]`` before each token, memory read in; padded on the right."""
+    memory: MemoryBatch | None
+
+
+def _predict(network: Network, targets: Sequence[Target], batch: Sequence[Packed]) -> _Predicted:
+    """The states before the tokens of every completion in a batch of packed sequences."""
     device = network.device
     memories = [targets[next(iter(item.places))].memory for item in batch]
     hidden = read(network, batch, MemoryBatch.of(memories, device) if network.sites.within else None)
     members = [(targets[row], at, places) for at, item in enumerate(batch) for row, places in item.places.items()]
-    wanted = np.zeros((len(members), max(len(target.completion) for target, _, _ in members)), dtype=np.bool_)
-    source = np.zeros(wanted.shape, dtype=np.int64)
+    source = np.zeros((len(members), max(len(target.completion) for target, _, _ in members)), dtype=np.int64)
     for row, (target, at, places) in enumerate(members):
-        count = len(target.completion)
-        wanted[row, :count] = target.uncertain
-        source[row, :count] = at * hidden.shape[1] + places[len(target.prompt) - 1 :]
+        source[row, : len(target.completion)] = at * hidden.shape[1] + places[len(target.prompt) - 1 :]
     states = hidden.flatten(0, 1)[torch.from_numpy(source).to(device)]
-    states = network.sites.at_norm(states, MemoryBatch.of([target.memory for target, _, _ in members], device))
+    held = [target for target, _, _ in members]
+    memory = MemoryBatch.of([target.memory for target in held], device, [target.retrieved for target in held])
+    return _Predicted(held, network.sites.at_norm(states, memory), memory)
+
+
+def _score_batch(network: Network, targets: Sequence[Target], batch: Sequence[Packed]) -> tuple[Tensor, Tensor, Tensor]:
+    """Rows, columns and log-probabilities ``[P]`` of the uncertain tokens of a batch of packed sequences."""
+    device = network.device
+    held, states, _ = _predict(network, targets, batch)
+    wanted = np.zeros(states.shape[:2], dtype=np.bool_)
+    for row, target in enumerate(held):
+        wanted[row, : len(target.completion)] = target.uncertain
     rows, columns = np.nonzero(wanted)
-    drawn = [(members[row][0], column) for row, column in zip(rows.tolist(), columns.tolist(), strict=True)]
+    drawn = [(held[row], column) for row, column in zip(rows.tolist(), columns.tolist(), strict=True)]
     values = _logprobs(network, states[torch.from_numpy(wanted).to(device)], drawn)
     result_rows = torch.tensor([target.row for target, _ in drawn], dtype=torch.int64, device=device)
     return result_rows, torch.from_numpy(columns).to(device), values

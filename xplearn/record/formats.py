@@ -111,6 +111,8 @@ def _dump_step(step: Step, tables: Tables, deltas: _Deltas) -> Json:
         line["selection"] = [[tables.experience(found) for found in step.selection.experiences], step.selection.scores]
     if memory is not None:
         line["memory"] = tables.memory(memory)
+    if completion.retrieved is not None:
+        line["retrieved"] = completion.retrieved
     return line
 
 
@@ -135,6 +137,7 @@ def _load_step(line: Json, index: int, task: Task, tables: Tables, deltas: _Delt
             sampling=tables.samplings[line["sampling"]],
             policy_version=line["version"],
             finish=line["finish"],
+            retrieved=tuple(map(tuple, line["retrieved"])) if "retrieved" in line else None,
         ),
         action=line["action"],
         reward=line["reward"],

@@ -50,7 +50,7 @@ class Tables:
         tables: dict[str, list[Any]] = {
             "messages": [[message["role"], message["content"]] for message in self.messages],
             "experiences": [_shallow(experience) for experience in self.experiences],
-            "memories": [{"states": dump_array(memory.states), "ids": memory.ids} for memory in self.memories],
+            "memories": [{"states": dump_array(memory.states), "ids": memory.ids, "barred": memory.barred} for memory in self.memories],
             "samplings": [_shallow(sampling) for sampling in self.samplings],
         }
         return {name: rows for name, rows in tables.items() if rows}
@@ -61,7 +61,10 @@ class Tables:
         tables = cls()
         tables.messages = [{"role": role, "content": content} for role, content in raw.get("messages", ())]
         tables.experiences = [Experience(**{**row, "created": tuple(row["created"])}) for row in raw.get("experiences", ())]
-        tables.memories = [Memory(states=load_array(row["states"]), ids=tuple(row["ids"])) for row in raw.get("memories", ())]
+        tables.memories = [
+            Memory(states=load_array(row["states"]), ids=tuple(row["ids"]), barred=tuple(row.get("barred", ())))
+            for row in raw.get("memories", ())
+        ]
         tables.samplings = [Sampling(**{**row, "stop": tuple(row["stop"])}) for row in raw.get("samplings", ())]
         return tables
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from xplearn.agent import Agent
 from xplearn.errors import ContractError, EnvironmentDiedError
+from xplearn.rollout.compact import compact
 from xplearn.rollout.pool import EnvironmentPool, Start, Turn
 from xplearn.seeding import Key, derive
 from xplearn.types import Arm, Completion, Conditioning, Message, Observation, Query, Sampling, Selection, Step, Task, Trajectory
@@ -129,19 +130,18 @@ class _Episode:
         """Append one step; whether the episode is over."""
         outcome = turn.outcome
         truncated = outcome.truncated or (cut and not outcome.terminated)
-        self.steps.append(
-            Step(
-                query=move.query,
-                selection=move.selection,
-                conditioning=move.conditioning,
-                completion=move.completion,
-                action=turn.action,
-                reward=outcome.reward,
-                terminated=outcome.terminated,
-                truncated=truncated,
-                valid=bool(outcome.info.get("valid", True)),
-            )
+        step = Step(
+            query=move.query,
+            selection=move.selection,
+            conditioning=move.conditioning,
+            completion=move.completion,
+            action=turn.action,
+            reward=outcome.reward,
+            terminated=outcome.terminated,
+            truncated=truncated,
+            valid=bool(outcome.info.get("valid", True)),
         )
+        self.steps.append(compact(step))
         self.observation, self.selection = outcome.observation, move.selection
         self.score = float(outcome.info.get("score", self.score))
         self.success = bool(outcome.info.get("success", False))

@@ -13,6 +13,7 @@ from xplearn.agent import Agent
 from xplearn.errors import ContractError
 from xplearn.interfaces import LocalPolicy
 from xplearn.rollout.collector import opening_too_long
+from xplearn.rollout.compact import compact
 from xplearn.types import Arm, Completion, Conditioning, Selection, Step, Trajectory
 
 
@@ -54,4 +55,6 @@ def _transcribed(steps: Sequence[Step], demonstration: Trajectory, policy: Local
     fitting = [index for index, completion in enumerate(completions) if completion.finish != "context"]
     if not fitting:
         raise ContractError(type(policy).__name__, opening_too_long(demonstration.task, completions[0]))
-    return [dataclasses.replace(steps[index], completion=completions[index]) for index in fitting]
+    said = [dataclasses.replace(steps[index], completion=completions[index]) for index in fitting]
+    found = policy.retrieve([step.conditioning for step in said], [step.completion for step in said])
+    return [compact(dataclasses.replace(step, completion=completion)) for step, completion in zip(said, found, strict=True)]
