@@ -13,7 +13,7 @@ __version__ = "0.1.0"
 _HOME = {
     "xplearn.types": "Arm Choices Completion Conditioning EpisodeResult Experience Memory Message Observation Outcome Query Sampling "
     "Selection Step Task Trajectory",
-    "xplearn.errors": "ConfigError ContractError DataError EnvironmentDiedError IncompatibleError PluginError RecordError "
+    "xplearn.errors": "ConfigError ContractError DataError EndpointError EnvironmentDiedError IncompatibleError PluginError RecordError "
     "UnknownComponentError XplearnError",
     "xplearn.interfaces": "AgentView Conditioner Encoder Environment ExperienceStore Learner LocalPolicy Policy RolloutPlan Selector "
     "TokenScores",
@@ -39,6 +39,7 @@ __all__ = [
     "ContractError",
     "DataError",
     "Encoder",
+    "EndpointError",
     "Environment",
     "EnvironmentDiedError",
     "EpisodeResult",
@@ -81,6 +82,7 @@ if TYPE_CHECKING:
         ConfigError,
         ContractError,
         DataError,
+        EndpointError,
         EnvironmentDiedError,
         IncompatibleError,
         PluginError,

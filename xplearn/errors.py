@@ -10,7 +10,8 @@
      ├─ ContractError          a part broke its promise
      ├─ RecordError            a run folder or bank is damaged, newer, or of another run
      ├─ DataError              data or weights are missing or damaged; names the command that gets them
-     └─ EnvironmentDiedError   an environment died or hung; the episode is lost, the run is not
+     ├─ EnvironmentDiedError   an environment died or hung; the episode is lost, the run is not
+     └─ EndpointError          a server with a language model was not reached, or gave no usable answer
 
 The first line of a message says what is wrong; what to type next follows. The command line prints the message
 alone and exits with status 2.
@@ -96,6 +97,17 @@ class EnvironmentDiedError(XplearnError):
     def __init__(self, env: str, reason: str) -> None:
         self.env = env
         super().__init__(f"environment '{env}': {reason}")
+
+
+class EndpointError(XplearnError):
+    """A server with a language model was not reached, or gave no usable answer.
+
+    ``passing`` says whether asking again may help; ``reason`` is the message without the server's address.
+    """
+
+    def __init__(self, url: str, reason: str, *, passing: bool = True) -> None:
+        self.url, self.reason, self.passing = url, reason, passing
+        super().__init__(f"{url}: {reason}")
 
 
 _BEGUN = 3

@@ -8,6 +8,7 @@ from xplearn.errors import (
     ConfigError,
     ContractError,
     DataError,
+    EndpointError,
     EnvironmentDiedError,
     IncompatibleError,
     PluginError,
@@ -27,6 +28,7 @@ from xplearn.errors import (
         (ContractError("MyStore", "wrote while frozen"), "MyStore: wrote while frozen", "component", "MyStore"),
         (RecordError("runs/1", "damaged"), "runs/1: damaged", "path", "runs/1"),
         (DataError("weights", "missing"), "weights: missing", "path", "weights"),
+        (EndpointError("http://h/v1", "answers 500"), "http://h/v1: answers 500", "reason", "answers 500"),
         (EnvironmentDiedError("core.counting", "exit 1"), "environment 'core.counting': exit 1", "env", "core.counting"),
     ],
 )
@@ -59,5 +61,5 @@ def test_nearest_name():
 def test_every_error_stands_in_the_tree():
     drawn = errors.__doc__ or ""
     found = [value for value in vars(errors).values() if isinstance(value, type) and issubclass(value, Exception)]
-    assert len(found) == 9
+    assert len(found) == 10
     assert all(error.__name__ in drawn for error in found)

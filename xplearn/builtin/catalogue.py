@@ -30,6 +30,7 @@ PARTS: dict[str, dict[str, tuple[str, str]]] = {
     "policy": {
         "hf": ("xplearn.policies.hf:HfPolicy", "a transformers model: local folder, wheel or hub"),
         "tiny": ("xplearn.policies.tiny:TinyPolicy", "a small Llama from scratch, tokenizer trained on the run's own text"),
+        "openai": ("xplearn.policies.openai:OpenAiPolicy", "a model behind an OpenAI-compatible server; acts and is not trained"),
         "scripted": ("xplearn.policies.scripted:ScriptedPolicy", "says given lines in order"),
         "random": ("xplearn.policies.scripted:RandomPolicy", "a random admissible action"),
     },

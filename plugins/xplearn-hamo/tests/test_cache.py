@@ -13,11 +13,11 @@ from collections import Counter
 import pytest
 from xplearn_hamo.cache import Outlines
 from xplearn_hamo.cards import CardWriter
-from xplearn_hamo.endpoint import EndpointConfig
 from xplearn_hamo.outline import Outline
 
 import xplearn
 from xplearn import Completion, ConfigError, Policy
+from xplearn.endpoint import EndpointConfig
 from xplearn.testing import samples
 from xplearn.testing.agents import FakeAgent, FakeCheckpoint
 

@@ -10,11 +10,11 @@ import sys
 import numpy as np
 import pytest
 from xplearn_hamo.cards import CardWriter, card_id
-from xplearn_hamo.endpoint import EndpointConfig
 
 import xplearn
 from xplearn import Completion, ConfigError, IncompatibleError, Policy, Query
 from xplearn.encoders.hashing import HashingEncoder
+from xplearn.endpoint import EndpointConfig
 from xplearn.errors import ContractError
 from xplearn.keys import trajectory_key
 from xplearn.testing import samples

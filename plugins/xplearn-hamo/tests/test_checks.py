@@ -8,10 +8,10 @@ import json
 import numpy as np
 import pytest
 from xplearn_hamo.cards import CardWriter
-from xplearn_hamo.endpoint import EndpointConfig
 
 import xplearn
 from xplearn import Query
+from xplearn.endpoint import EndpointConfig
 from xplearn.testing import samples
 from xplearn.testing.agents import FakeAgent
 

@@ -10,11 +10,11 @@ from typing import Literal
 import numpy as np
 
 from xplearn import AgentView, Capability, ConfigError, Experience, Learner, RolloutPlan, Trajectory, derive
+from xplearn.endpoint import EndpointConfig
 from xplearn.keys import trajectory_key
 from xplearn_hamo import rules
 from xplearn_hamo.account import Account, account
 from xplearn_hamo.cache import DIGEST, Outlines
-from xplearn_hamo.endpoint import EndpointConfig
 from xplearn_hamo.outline import Outline
 from xplearn_hamo.writers import EndpointWriter, PolicyWriter, RulesWriter, Writer
 

@@ -8,10 +8,10 @@ from contextlib import AbstractContextManager, nullcontext
 from threading import Event
 from typing import Protocol, cast
 
-from xplearn import AgentView, Conditioning, LocalPolicy, Sampling, derive
+from xplearn import AgentView, Conditioning, EndpointError, LocalPolicy, Sampling, derive
+from xplearn.endpoint import Endpoint, EndpointConfig
 from xplearn_hamo import prompts, rules
 from xplearn_hamo.account import Account
-from xplearn_hamo.endpoint import LONGEST_WAIT, Endpoint, EndpointConfig, NoAnswerError
 from xplearn_hamo.outline import read
 
 Lines = tuple[str, ...]
@@ -123,18 +123,20 @@ class EndpointWriter:
 
     def _outline(self, account: Account, stop: Event) -> tuple[bool, Lines | None]:
         """Whether there was any answer, and the outline if one was usable."""
-        messages, answered, pause = prompts.conversation(account, self._max_steps), False, self._config.backoff_seconds
+        messages, answered = prompts.conversation(account, self._max_steps), False
         for attempt in range(self._config.retries + 1):
-            if attempt and stop.wait(min(pause * 2 ** (attempt - 1), LONGEST_WAIT)):
+            if attempt and stop.wait(self._config.pause_seconds(attempt)):
                 break
             try:
-                text = self._endpoint.ask(messages, self._max_new_tokens)
-            except NoAnswerError as error:
+                reply = self._endpoint.ask(messages, {"temperature": 0, "max_tokens": self._max_new_tokens})
+            except EndpointError as error:
                 if error.passing:
                     continue
                 return True, None
+            if reply.finish == "context":
+                return True, None
             answered = True
-            lines = read(text, account, max_steps=self._max_steps, prompt=prompts.not_to_be_copied(self._max_steps))
+            lines = read(reply.text, account, max_steps=self._max_steps, prompt=prompts.not_to_be_copied(self._max_steps))
             if lines is not None:
                 return True, lines
         return answered, None
