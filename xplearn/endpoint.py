@@ -98,12 +98,13 @@ class Endpoint:
         self._key = _key(config.key_env)
         self._under_way: set[socket.socket] = set()
 
-    def ask(self, messages: Sequence[Message], settings: Mapping[str, Any]) -> Reply:
+    def ask(self, messages: Sequence[Message], settings: Mapping[str, Any], stop: threading.Event | None = None) -> Reply:
         """What the model says to a conversation.
 
         Args:
             messages: the conversation.
             settings: the other fields of the request, e.g. ``{"temperature": 0, "max_tokens": 64}``; JSON values.
+            stop: once it is set, nothing is asked any more; set it, then ``hang_up``, to end what is under way.
 
         Raises:
             EndpointError: no answer in time, or none that is a chat completion.
@@ -111,7 +112,7 @@ class Endpoint:
         """
         body = json.dumps({"model": self._config.model, "messages": list(messages), **settings})
         try:
-            status, reply = self._exchange(body.encode())
+            status, reply = self._exchange(body.encode(), stop or threading.Event())
         except (OSError, http.client.HTTPException, ValueError) as error:
             raise self._failure(f"{type(error).__name__}: {_one_line(str(error))}") from error
         if status == 200:
@@ -128,7 +129,7 @@ class Endpoint:
         for connected in tuple(self._under_way):
             _hang_up(connected)
 
-    def _exchange(self, body: bytes) -> tuple[int, bytes]:
+    def _exchange(self, body: bytes, stop: threading.Event) -> tuple[int, bytes]:
         """Status and body of the reply. A timer hangs up where the socket's own limit, which is one of silence, would wait for drops."""
         parts = urlsplit(self._config.url)
         connect = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
@@ -141,6 +142,8 @@ class Endpoint:
             alarm.start()
             self._under_way.add(connected)
             try:
+                if stop.is_set():
+                    raise ConnectionAbortedError("nobody waits for it any more")
                 connection.request("POST", f"{parts.path.rstrip('/')}/chat/completions", body, self._headers())
                 response = connection.getresponse()
                 return response.status, response.read(_LARGEST_REPLY)

@@ -261,6 +261,14 @@ def test_requests_under_way_end_when_told_to(model, config):
     assert time.monotonic() - began < 4, "it waited for its own limit"
 
 
+def test_nothing_is_asked_once_it_was_told_to_stop(model, config):
+    stop = threading.Event()
+    stop.set()
+    with pytest.raises(EndpointError, match="nobody waits for it any more"):
+        Endpoint(config).ask(ASKED, SETTINGS, stop)
+    assert model.requests == []
+
+
 def test_pauses_double_up_to_half_a_minute(config):
     config.backoff_seconds = 1.5
     assert [config.pause_seconds(attempt) for attempt in (1, 2, 3, 5, 6, 100)] == [1.5, 3.0, 6.0, 24.0, 30.0, 30.0]

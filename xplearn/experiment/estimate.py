@@ -208,8 +208,12 @@ def tokens_at_once(parts: Parts, trajectory: int = 0) -> int | None:
 
 
 def to_fetch(parts: Parts) -> dict[str, str]:
-    """What to type, by model, for the models of policy and encoder that are not on this machine. Nothing is downloaded."""
-    models = [getattr(parts.one(path), "model", "") for path in ("policy", "encoder")]
+    """What to type, by model, for the models of policy and encoder that are not on this machine. Nothing is downloaded.
+
+    The model of a part with a ``url`` is where that leads to.
+    """
+    here = [part for part in (parts.one("policy"), parts.one("encoder")) if not getattr(part, "url", "")]
+    models = [getattr(part, "model", "") for part in here]
     commands = {model: _command(model) for model in models if isinstance(model, str) and model}
     return {model: command for model, command in commands.items() if command}
 

@@ -127,7 +127,7 @@ class OpenAiPolicy(EndpointConfig, Policy):
         attempt = 0
         while True:
             try:
-                return endpoint.ask(conditioning.messages, settings)
+                return endpoint.ask(conditioning.messages, settings, stop)
             except EndpointError as error:
                 attempt += 1
                 if not error.passing:
