@@ -194,6 +194,8 @@ class Completion:
     """Why it ended."""
     retrieved: tuple[tuple[int, ...], ...] | None = None
     """Per drawn token, the rows of the conditioning's memory that were read to draw it; None where nothing is retrieved by token."""
+    thoughts: Any = None
+    """Tensor ``[T, D]``: what the policy carried on from the place of each drawn token, NaN where it was certain; None without a recurrence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ import torch
 from xplearn.errors import ConfigError, ContractError, DataError
 from xplearn.policies.hf import HfPolicy
 from xplearn.testing.agents import FakeAgent
+from xplearn.policies.ranking import RankingConfig
 from xplearn.testing.fakes import FakePolicy, ready_policy, tiny_model, tiny_tokenizer
 from xplearn.types import Conditioning, Sampling
 
@@ -210,7 +211,8 @@ def test_greedy_logprob_is_under_the_plain_softmax(policy):
     assert policy.score(shown, [completion]).logprobs[0].tolist() == pytest.approx(completion.logprobs, abs=1e-4)
 
 
-def test_ranking_gives_the_mean_logprob_of_each_candidate(policy):
+def test_ranking_by_likelihood_gives_the_mean_logprob_of_each_candidate():
+    policy = ready_policy(ranking=RankingConfig(by="likelihood"))
     shown, candidates = [talk(2), talk(1, 5), talk(1)], [ACTIONS, ACTIONS[:2], ()]
     scores = policy.rank(shown, candidates)
     assert [len(row) for row in scores] == [6, 2, 0]
@@ -219,20 +221,18 @@ def test_ranking_gives_the_mean_logprob_of_each_candidate(policy):
     assert scores[0][3] == pytest.approx(expected, abs=1e-4)
 
 
-def test_ranking_reads_the_prompt_once(policy, fed):
+@pytest.mark.parametrize("by", ["state", "likelihood"])
+def test_ranking_reads_the_prompt_once(policy, fed, by):
+    policy.ranking = RankingConfig(by=by)
     policy.rank([talk(6)], [ACTIONS])
     prompt = len(policy._ready.chat.prompt(talk(6).messages))
     assert sum(rows * width for rows, width in fed) < prompt + sum(len(policy._ready.chat.reply(action)) for action in ACTIONS)
 
 
-def test_ranking_past_the_context_is_refused():
-    with pytest.raises(ContractError, match="do not fit the context of 60 tokens"):
-        ready_policy(context_tokens=60).rank([talk(9)], [ACTIONS])
-
-
-def test_ranking_is_not_decoded(policy):
-    with pytest.raises(ContractError, match="rank"):
-        policy.generate([talk(1)], Sampling(choices="rank"), [0], [ACTIONS])
+@pytest.mark.parametrize("by", ["state", "likelihood"])
+def test_ranking_past_the_context_is_refused(by):
+    with pytest.raises(ContractError, match="not fit the context of 60 tokens"):
+        ready_policy(context_tokens=60, ranking=RankingConfig(by=by)).rank([talk(9)], [ACTIONS])
 
 
 def test_encoding_is_the_last_layer_at_the_last_token(policy):

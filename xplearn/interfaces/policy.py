@@ -44,9 +44,10 @@ class Policy(Component):
 
         Args:
             conditionings: what each row is given.
-            sampling: how tokens are drawn; ``sampling.choices == "admissible"`` restricts rows that have ``choices``.
+            sampling: how tokens are drawn; ``sampling.choices == "admissible"`` restricts rows that have ``choices``, ``"rank"`` has them
+                put in order: the text is the candidates by line, best first, the tokens their positions in ``choices``.
             keys: one seed per row; a completion depends on its own conditioning, choices and key, never on its neighbours.
-            choices: admissible actions per row.
+            choices: admissible actions, or candidates, per row.
 
         A conversation that does not fit the context comes back empty with ``finish="context"``.
         """
@@ -75,7 +76,7 @@ class LocalPolicy(Policy):
 
         Uses the recorded ``prompt_ids`` and ``token_ids``; rows whose prompts extend one another share one packed sequence. With
         ``choices``, rows sampled as ``admissible`` are scored under the same masked distribution they were drawn from; without, under
-        the plain softmax. Temperature 1 unless the completion was sampled with another.
+        the plain softmax. Orders drawn with ``rank`` are scored by Plackett-Luce over their ``choices``, a choice at a time. Temperature 1 unless the completion was sampled with another.
         """
 
     @abstractmethod
@@ -95,7 +96,7 @@ class LocalPolicy(Policy):
 
     @abstractmethod
     def rank(self, conditionings: Sequence[Conditioning], candidates: Sequence[tuple[str, ...]]) -> list[tuple[float, ...]]:
-        """Per row, one score per candidate: its mean token log-probability, in nats."""
+        """Per row, one score per candidate: the higher, the further ahead it is put."""
 
     @abstractmethod
     def encode(self, texts: Sequence[str]) -> torch.Tensor:
@@ -103,7 +104,7 @@ class LocalPolicy(Policy):
 
     @abstractmethod
     def attach(self, adapter: Any) -> None:
-        """Put an ``xplearn.policies.adapter.Adapter`` at its site; it is armed in ``generate`` and ``score`` alike."""
+        """Put an ``xplearn.policies.adapter.Adapter``, or ``Recurrence``, at its site; it is armed in ``generate`` and ``score`` alike."""
 
     @abstractmethod
     def parameters(self) -> Iterator[tuple[str, torch.nn.Parameter]]:

@@ -27,9 +27,11 @@ def sample(trajectory: Trajectory, *, learner: str) -> Sample:
     """The valid steps of a trajectory that fit the context, to be scored at temperature 1 without masking.
 
     Raises:
-        ContractError: a step carries no tokens; ``learner`` names who asked.
+        ContractError: a step carries no tokens, or an order of candidates instead; ``learner`` names who asked.
     """
     steps = [step for step in trajectory.steps if step.valid and step.completion.finish != "context"]
+    if any(step.completion.sampling.choices == "rank" for step in steps):
+        raise ContractError(learner, f"trajectory '{trajectory.id}' ranks candidates and says no text; learn from it with core.grpo")
     rows = tuple(replace(step.completion, sampling=Sampling(temperature=1.0), logprobs=None) for step in steps)
     if not all(row.token_ids for row in rows):
         raise ContractError(

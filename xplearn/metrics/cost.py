@@ -32,6 +32,7 @@ def tokens(trajectory: Trajectory) -> tuple[int, int]:
     for step in trajectory.steps:
         completion = step.completion
         read += len(completion.prompt_ids) - shared_prefix(known, completion.prompt_ids)
-        written += len(completion.token_ids)
-        known = completion.prompt_ids + completion.token_ids
+        said = completion.token_ids if completion.sampling.choices != "rank" else ()  # an order is not written
+        written += len(said)
+        known = completion.prompt_ids + said
     return read, written

@@ -14,7 +14,10 @@ import torch
 from torch import Tensor, nn
 
 from xplearn.errors import ConfigError
+from xplearn.policies.recurrence import Recurrence, Thoughts
 from xplearn.types import Memory
+
+__all__ = ["Adapter", "MemoryBatch", "Recurrence", "Retrieved", "RetrievingAdapter", "Sites"]
 
 
 class Adapter(nn.Module, ABC):
@@ -147,7 +150,7 @@ class MemoryBatch:
 
     @cached_property
     def mask(self) -> Tensor:
-        """bool ``[B', M]``: neither padding nor barred."""
+        """Bool ``[B', M]``: neither padding nor barred."""
         mask = torch.zeros(self.states.shape[:2], dtype=torch.bool, device=self._device)
         for row, memory in enumerate(self._memories):
             mask[row, : len(memory.states)] = True
@@ -186,31 +189,43 @@ class MemoryBatch:
 class Sites:
     """The adapters attached to a model, and the memory they are armed with."""
 
-    def __init__(self, decoder_layers: Sequence[nn.Module]) -> None:
-        """``decoder_layers`` of the model, first to last."""
-        self._layers = decoder_layers
+    def __init__(self, decoder_layers: Sequence[nn.Module], embedding: nn.Module) -> None:
+        """``decoder_layers`` of the model, first to last, and the embedding of its tokens."""
+        self._layers, self._embedding = decoder_layers, embedding
         self._adapters: list[Adapter] = []
+        self._recurrence: Recurrence | None = None
         self._armed: MemoryBatch | None = None
+        self._thoughts: Thoughts | None = None
         self.silent = False
         """While True, every adapter lets everything through unchanged."""
         self.retrieving: RetrievingAdapter | None = None
         """The adapter that retrieves at the norm, if any."""
 
-    def __iter__(self) -> Iterator[tuple[str, Adapter]]:
-        """Adapters by name."""
-        return ((f"{index}.{adapter.site}", adapter) for index, adapter in enumerate(self._adapters))
+    def __iter__(self) -> Iterator[tuple[str, nn.Module]]:
+        """Adapters, and the recurrence, by name."""
+        yield from ((f"{index}.{adapter.site}", adapter) for index, adapter in enumerate(self._adapters))
+        if self._recurrence is not None:
+            yield f"{len(self._adapters)}.{self._recurrence.site}", self._recurrence
+
+    @property
+    def recurrence(self) -> Recurrence | None:
+        """What carries thoughts from token to token, unless it is silent."""
+        return None if self.silent else self._recurrence
 
     @property
     def within(self) -> bool:
         """Whether keys and values depend on memory: some adapter sits below the last layer's end."""
         return not self.silent and any(adapter.site != "norm" for adapter in self._adapters)
 
-    def attach(self, adapter: Adapter) -> None:
+    def attach(self, adapter: Adapter | Recurrence) -> None:
         """Add an adapter; several at one site act in the order they were attached.
 
         Raises:
-            ConfigError: there is no such site.
+            ConfigError: there is no such site, or what may be there once only is there already.
         """
+        if isinstance(adapter, Recurrence):
+            self._take_recurrence(adapter)
+            return
         place = re.fullmatch(r"layers\.(\d+)", adapter.site)
         if place is not None and int(place[1]) < len(self._layers):
             self._layers[int(place[1])].register_forward_hook(self._hook(adapter))
@@ -220,19 +235,30 @@ class Sites:
             raise ConfigError("site", f"there is no site '{adapter.site}'; sites are norm and layers.0 … layers.{len(self._layers) - 1}")
         self._adapters.append(adapter)
 
+    def _take_recurrence(self, recurrence: Recurrence) -> None:
+        if self._recurrence is not None:
+            raise ConfigError("site", "a recurrence is attached already; drop one")
+        self._recurrence = recurrence
+        self._embedding.register_forward_hook(self._think)
+
+    def _think(self, _module: nn.Module, _inputs: Any, embedded: Tensor) -> Tensor:
+        if self._thoughts is None or self.recurrence is None:
+            return embedded
+        return self._thoughts.into(self.recurrence, embedded)
+
     def _take_retrieving(self, adapter: RetrievingAdapter) -> None:
         if self.retrieving is not None:
             raise ConfigError("site", "an adapter that retrieves is attached already, and a completion keeps what one retrieved; drop one")
         self.retrieving = adapter
 
     @contextmanager
-    def armed(self, memory: MemoryBatch | None) -> Iterator[None]:
-        """A context in which the adapters inside the network read this memory."""
-        self._armed = memory
+    def armed(self, memory: MemoryBatch | None, thoughts: Thoughts | None = None) -> Iterator[None]:
+        """A context in which the adapters inside the network read this memory, and its input these thoughts."""
+        self._armed, self._thoughts = memory, thoughts
         try:
             yield
         finally:
-            self._armed = None
+            self._armed = self._thoughts = None
 
     def at_norm(self, hidden: Tensor, memory: MemoryBatch | None) -> Tensor:
         """What the adapters after the final norm make of ``[B, T, D]``."""
@@ -244,8 +270,10 @@ class Sites:
         if memory is None or self.silent:
             return hidden
         states = hidden[memory.rows].float()
-        over = adapter is self.retrieving and adapter.site == "norm"
-        read = self.retrieving.over(states, memory) if over else adapter(states, memory.states, memory.mask)
+        if isinstance(adapter, RetrievingAdapter) and adapter is self.retrieving:
+            read = adapter.over(states, memory)
+        else:
+            read = adapter(states, memory.states, memory.mask)
         return hidden.index_copy(0, memory.rows, read.to(hidden.dtype))
 
     def _hook(self, adapter: Adapter) -> Any:

@@ -15,6 +15,7 @@ from xplearn.policies.chat import ChatEncoder
 from xplearn.policies.choose import ActionTrie, Node, forced, options
 from xplearn.policies.network import Network
 from xplearn.policies.prefix_cache import PrefixCache, common_prefix
+from xplearn.policies.recurrence import Thoughts
 from xplearn.policies.sampling import draw
 from xplearn.types import Finish, Memory, Sampling
 
@@ -44,6 +45,10 @@ class Row:
     logprobs: list[float] = field(default_factory=list)
     retrieved: list[tuple[int, ...]] = field(default_factory=list)
     """Per token, the memory rows read to draw it."""
+    thoughts: list[Tensor] = field(default_factory=list)
+    """Per token ``[D]``, what is carried on from where it was drawn; NaN where it was certain."""
+    thought: Tensor | None = None
+    """``[D]``, carried into the first pending token."""
     pending: Tokens = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     """Tokens to be fed next."""
     text: str = ""
@@ -55,6 +60,8 @@ class Row:
         if self.trie is not None:
             run, self.node = forced(self.node[token])
         self.ids += [token, *run]
+        if self.thought is not None:
+            self.thoughts += [self.thought, *[torch.full_like(self.thought, torch.nan)] * len(run)]
         self.logprobs += [logprob, *([0.0] * len(run))]
         self.pending = np.array([token, *run], dtype=np.int64)
         if self.trie is not None and not self.node:
@@ -105,6 +112,7 @@ class Decoder:
             window = slice(live[0], live[-1] + 1)
             hidden = self._feed(rows, window)[[slot - window.start for slot in live]]
             self._decide([rows[slot] for slot in live], hidden, sampling)
+        self._forget_thoughts(rows)
 
     def _share(self, texts: Sequence[Tokens], rows: Sequence[Row]) -> None:
         """Read beginnings that several rows have in common once."""
@@ -136,16 +144,23 @@ class Decoder:
         batch, network = rows[window], self._network
         memory = MemoryBatch.of([row.memory for row in batch], network.device) if network.sites.within else None
         new = [row.pending for row in batch]
+        carried = [(0, None if row.thought is None else row.thought[None]) for row in batch]
         with self._cache.feeding(window, new, network.device) as (ids, places, seen):
-            hidden = network.hidden(ids, places, seen, cache=self._cache.cache, memory=memory)
+            thoughts = Thoughts.of(carried, ids.shape[1], network.device)
+            hidden = network.hidden(ids, places, seen, cache=self._cache.cache, memory=memory, thoughts=thoughts)
         for row in batch:
-            row.pending = row.pending[:0]
+            row.pending, row.thought = row.pending[:0], None
         last = torch.tensor([max(len(tokens) - 1, 0) for tokens in new], device=network.device)
         return hidden[torch.arange(len(batch), device=network.device), last]
 
     def _decide(self, rows: Sequence[Row], hidden: Tensor, sampling: Sampling) -> None:
         """Draw the next token of each row from its hidden state ``[B, D]``."""
-        logits = self._network.logits(self._with_memory(rows, hidden)) / (sampling.temperature or 1.0)
+        hidden = self._with_memory(rows, hidden)
+        logits = self._network.logits(hidden)
+        thoughts = self._network.thoughts(hidden, logits)
+        for row, thought in zip(rows, thoughts, strict=True) if thoughts is not None else ():
+            row.thought = thought
+        logits = logits / (sampling.temperature or 1.0)
         if sampling.temperature == 0.0 and all(row.trie is None for row in rows):
             tokens = logits.argmax(-1)
             chosen = (logits.gather(-1, tokens[:, None])[:, 0] - logits.logsumexp(-1)).tolist()
@@ -165,6 +180,12 @@ class Decoder:
         for row, (found,) in memory.read() if memory is not None else ():
             rows[row].retrieved += [()] * (len(rows[row].ids) - len(rows[row].retrieved)) + [found]
         return hidden
+
+    def _forget_thoughts(self, rows: Sequence[Row]) -> None:
+        """Keys and values that depend on thoughts are those of no text: the cache keeps the prompt only."""
+        for slot, row in enumerate(rows):
+            if row.thoughts:
+                self._cache.slots[slot].tokens = self._cache.slots[slot].tokens[: len(row.prompt)]
 
     def _take(self, row: Row, token: int, logprob: float, sampling: Sampling) -> None:
         row.add(token, logprob)

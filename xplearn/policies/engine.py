@@ -20,6 +20,7 @@ from xplearn.policies.choose import ActionTrie, TrieCache
 from xplearn.policies.decoding import Decoder
 from xplearn.policies.network import Network
 from xplearn.policies.prefix_cache import PrefixCache
+from xplearn.policies.recurrence import Recurrence
 from xplearn.policies.scoring import Target
 from xplearn.policies.usable import check_attention, context
 from xplearn.policies.weights import AllWeights, LoraConfig, LoraWeights, Weights
@@ -59,7 +60,7 @@ class Engine:
         """What keys and values depend on besides tokens: which weights are in force, and memory that enters below the last layer."""
         return self._as_reference, _fingerprint(memory) if self.network.sites.within else None
 
-    def attach(self, adapter: Adapter) -> None:
+    def attach(self, adapter: Adapter | Recurrence) -> None:
         """Put an adapter at its site."""
         self.network.sites.attach(adapter.to(self.network.device).eval())
         self.cache.clear()
@@ -112,6 +113,10 @@ class Engine:
         """A recorded completion as a row to score."""
         if not completion.prompt_ids:
             raise ContractError(NAME, f"completion '{completion.text}' has no prompt tokens; transcribe it before scoring")
+        if completion.sampling.choices == "rank":
+            raise ContractError(NAME, "an order of candidates is scored with its candidates; pass them as choices")
+        thoughts = completion.thoughts if self.network.sites.recurrence is not None else None
+        tag = self.tag(conditioning.memory)
         return Target(
             row=row,
             prompt=as_tokens(completion.prompt_ids),
@@ -119,7 +124,8 @@ class Engine:
             temperature=completion.sampling.temperature or 1.0,
             memory=conditioning.memory,
             retrieved=completion.retrieved,
-            tag=self.tag(conditioning.memory),
+            thoughts=thoughts,
+            tag=tag if thoughts is None else (tag, row),
             allowed=self._allowed(completion, actions) if completion.sampling.choices == "admissible" and actions else None,
         )
 

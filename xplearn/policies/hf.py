@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 import transformers
@@ -23,10 +23,15 @@ from xplearn.policies.decoding import Row
 from xplearn.policies.engine import NAME, Engine, as_tokens, per_row
 from xplearn.policies.packing import batches, pack
 from xplearn.policies.precision import Dtype, choose_device, choose_dtype, set_threads
+from xplearn.policies.ranker import Ranker
+from xplearn.policies.ranking import RankingConfig
+from xplearn.policies.recurrence import Recurrence
 from xplearn.policies.scoring import read, retrieve, score
 from xplearn.policies.usable import check_usable
 from xplearn.policies.weights import LoraConfig
 from xplearn.types import Completion, Conditioning, Sampling
+
+T = TypeVar("T")
 
 
 @dataclass(kw_only=True)
@@ -47,6 +52,8 @@ class HfPolicy(LocalPolicy):
     """Budget of the prefix cache: tokens of all live conversations together. A batch beyond it is decoded in parts."""
     score_tokens: int = 4096
     """Tokens of one forward pass in scoring, padding included: bounds memory and changes no result beyond rounding."""
+    ranking: RankingConfig = field(default_factory=RankingConfig)
+    """How candidates are put in order, with ``choices: rank``."""
     threads: int = 0
     """Threads inside an operation; 0 for torch's own choice."""
     template_options: dict[str, Any] = field(default_factory=dict)
@@ -110,10 +117,31 @@ class HfPolicy(LocalPolicy):
     def generate(
         self, conditionings: Sequence[Conditioning], sampling: Sampling, keys: Sequence[int], choices: AllChoices | None = None
     ) -> list[Completion]:
-        """One completion per conditioning; an admissible action is always said to its end, whatever ``max_new_tokens``."""
-        if sampling.choices == "rank":
-            raise ContractError(NAME, "choices='rank' is not decoded; score the candidates with rank()")
+        """One completion per conditioning; an admissible action is always said to its end, whatever ``max_new_tokens``.
+
+        With ``choices="rank"``, rows that have candidates put them in order; the others say any text, and their completion says so.
+        """
+        offered = per_row(choices if sampling.choices == "rank" else None, len(keys))
+        ranked = [at for at, texts in enumerate(offered) if texts]
+        free = [at for at, texts in enumerate(offered) if not texts]
+        said = self._decode(_at(conditionings, free), sampling, _at(keys, free), _at(choices, free) if choices is not None else None)
+        orders = self._draw(_at(conditionings, ranked), [texts for texts in offered if texts], sampling, _at(keys, ranked))
+        by_row = dict(zip([*free, *ranked], [*said, *orders], strict=True))
+        return [by_row[at] for at in range(len(keys))]
+
+    def _draw(
+        self, conditionings: Sequence[Conditioning], candidates: Sequence[tuple[str, ...]], sampling: Sampling, keys: Sequence[int]
+    ) -> list[Completion]:
         engine = self._ready
+        with engine.acting():
+            orders = self._ranker.draw(conditionings, candidates, sampling, keys)
+        return [replace(completion, policy_version=self.version) for completion in orders]
+
+    def _decode(
+        self, conditionings: Sequence[Conditioning], sampling: Sampling, keys: Sequence[int], choices: AllChoices | None
+    ) -> list[Completion]:
+        engine = self._ready
+        sampling = replace(sampling, choices="free") if sampling.choices == "rank" else sampling
         restricted = choices if sampling.choices == "admissible" else None
         rows = [
             Row(
@@ -140,24 +168,32 @@ class HfPolicy(LocalPolicy):
             policy_version=self.version,
             finish=row.finish or "context",
             retrieved=self._ready.retrieved(row.memory, row.retrieved, len(row.ids)),
+            thoughts=torch.stack(row.thoughts) if row.thoughts else None,
         )
 
     def score(
         self, conditionings: Sequence[Conditioning], completions: Sequence[Completion], choices: AllChoices | None = None
     ) -> TokenScores:
-        """Log-probabilities of given completions, read in packed sequences.
+        """Log-probabilities of given completions, read in packed sequences; of orders of candidates, of each choice.
 
         Raises:
-            ContractError: a completion has tokens and no prompt, or is none of its admissible actions.
+            ContractError: a completion has tokens and no prompt, is none of its admissible actions, or is an order without candidates.
         """
         engine = self._ready
-        rows = zip(conditionings, completions, per_row(choices, len(completions)), strict=True)
-        targets = [engine.target(index, *row) for index, row in enumerate(rows) if row[1].token_ids]
+        offered = per_row(choices, len(completions))
+        orders = [at for at, completion in enumerate(completions) if completion.sampling.choices == "rank" and offered[at]]
+        rows = zip(conditionings, completions, offered, strict=True)
+        targets = [engine.target(index, *row) for index, row in enumerate(rows) if row[1].token_ids and index not in orders]
         lengths = torch.tensor([len(completion.token_ids) for completion in completions], device=engine.network.device)
         width = int(lengths.max()) if len(completions) else 0
         mask = torch.arange(width, device=lengths.device) < lengths[:, None]
         empty = torch.zeros(mask.shape, device=lengths.device)
-        return TokenScores(logprobs=score(engine.network, targets, empty, limit=self.score_tokens), mask=mask)
+        logprobs = score(engine.network, targets, empty, limit=self.score_tokens)
+        drawn = self._ranker.score(_at(conditionings, orders), _at(completions, orders), [offered[at] or () for at in orders])
+        for at, values in zip(orders, drawn, strict=True):
+            place = torch.full(values.shape, at, device=lengths.device), torch.arange(len(values), device=lengths.device)
+            logprobs = logprobs.index_put(place, values)
+        return TokenScores(logprobs=logprobs, mask=mask)
 
     def transcribe(self, conditionings: Sequence[Conditioning], texts: Sequence[str]) -> list[Completion]:
         """Completions with the tokens of ``texts``; empty and ``finish="context"`` where they do not fit the context."""
@@ -186,20 +222,19 @@ class HfPolicy(LocalPolicy):
         return [replace(completion, retrieved=tuple(found[at])) if at in found else completion for at, completion in enumerate(completions)]
 
     def rank(self, conditionings: Sequence[Conditioning], candidates: Sequence[tuple[str, ...]]) -> list[tuple[float, ...]]:
-        """Mean token log-probability per candidate, in nats; candidates of a row share one reading of its prompt.
+        """Relevance of each candidate as ``ranking.by`` says; a row's candidates share one reading of its prompt.
 
         Raises:
-            ContractError: a prompt and candidate do not fit the context.
+            ContractError: a prompt or candidate does not fit the context, or a candidate is empty.
         """
-        flat = [(conditioning, text) for conditioning, texts in zip(conditionings, candidates, strict=True) for text in texts]
-        completions = self.transcribe([conditioning for conditioning, _ in flat], [text for _, text in flat])
-        long = next((completion for completion in completions if completion.finish == "context"), None)
-        if long is not None:
-            raise ContractError(NAME, f"candidate '{long.text}' and its prompt do not fit the context of {self._ready.context} tokens")
-        with torch.no_grad(), self._ready.acting():
-            scores = self.score([conditioning for conditioning, _ in flat], completions)
-        means = iter((scores.logprobs.sum(-1) / scores.mask.sum(-1)).tolist())
-        return [tuple(next(means) for _ in texts) for texts in candidates]
+        engine = self._ready
+        with torch.no_grad(), engine.acting():
+            relevance, _ = self._ranker.relevance(conditionings, candidates)
+        return [tuple(values.tolist()) for values in relevance]
+
+    @property
+    def _ranker(self) -> Ranker:
+        return Ranker(self._ready, self.ranking, self.score_tokens)
 
     def encode(self, texts: Sequence[str]) -> Tensor:
         """float32 ``[N, D]``: last layer, last token, detached; zeros for an empty text. A text past the context is cut at its end."""
@@ -216,8 +251,8 @@ class HfPolicy(LocalPolicy):
                         states[filled[row]] = hidden[at, int(places[-1])].float()
         return states
 
-    def attach(self, adapter: Adapter) -> None:
-        """Put an adapter at its site; its parameters are trained and saved with the policy's.
+    def attach(self, adapter: Adapter | Recurrence) -> None:
+        """Put an adapter, or a recurrence, at its site; its parameters are trained and saved with the policy's.
 
         Raises:
             ConfigError: the model has no such site.
@@ -272,6 +307,10 @@ class HfPolicy(LocalPolicy):
 
     def close(self) -> None:
         self._engine = None
+
+
+def _at(values: Sequence[T], places: Sequence[int]) -> list[T]:
+    return [values[at] for at in places]
 
 
 @contextmanager

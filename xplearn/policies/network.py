@@ -11,6 +11,7 @@ from torch.nn.functional import scaled_dot_product_attention
 from transformers import AttentionInterface, AttentionMaskInterface
 
 from xplearn.policies.adapter import MemoryBatch, Sites
+from xplearn.policies.recurrence import Thoughts
 
 ATTENTION = "xplearn"
 """Name under which ``attend`` is registered with transformers."""
@@ -26,7 +27,7 @@ class Network:
         self._cache_name = "cache" if "cache" in inspect.signature(self._backbone.forward).parameters else "past_key_values"
         self.layers: int = model.config.num_hidden_layers
         self.width: int = model.config.hidden_size
-        self.sites = Sites(self._backbone.layers)
+        self.sites = Sites(self._backbone.layers, model.get_input_embeddings())
         self.device: torch.device = self._head.weight.device
         self.dtype: torch.dtype = self._head.weight.dtype
 
@@ -37,7 +38,14 @@ class Network:
             adapter.train(on)
 
     def hidden(
-        self, ids: Tensor, positions: Tensor, seen: Tensor | None = None, *, cache: Any = None, memory: MemoryBatch | None = None
+        self,
+        ids: Tensor,
+        positions: Tensor,
+        seen: Tensor | None = None,
+        *,
+        cache: Any = None,
+        memory: MemoryBatch | None = None,
+        thoughts: Thoughts | None = None,
     ) -> Tensor:
         """Hidden states after the final norm, before any adapter there.
 
@@ -47,15 +55,21 @@ class Network:
             seen: bool ``[B, 1, T, T']``, what each token may see; None for the plain causal pattern.
             cache: keys and values so far.
             memory: latent memory of the rows.
+            thoughts: what is read into the embeddings of drawn tokens.
 
         Returns:
             ``[B, T, D]`` in the model's number format.
         """
         known = {self._cache_name: cache} if cache is not None else {}
-        with self.sites.armed(memory):
+        with self.sites.armed(memory, thoughts):
             output = self._backbone(input_ids=ids, position_ids=positions, attention_mask=seen, use_cache=cache is not None, **known)
         states: Tensor = output.last_hidden_state
         return states
+
+    def thoughts(self, hidden: Tensor, logits: Tensor) -> Tensor | None:
+        """float32 ``[B, D]`` carried on from states ``[B, D]`` and logits ``[B, V]``; None without a recurrence."""
+        recurrence = self.sites.recurrence
+        return None if recurrence is None else recurrence.think(hidden.float(), logits, self._model.get_input_embeddings().weight)
 
     def logits(self, hidden: Tensor) -> Tensor:
         """float32 ``[..., V]`` of hidden states ``[..., D]``."""

@@ -15,9 +15,13 @@ from torch.nn.functional import cross_entropy
 from xplearn.policies.adapter import MemoryBatch, Retrieved
 from xplearn.policies.network import Network
 from xplearn.policies.packing import Packed, batches, pack
+from xplearn.policies.recurrence import Thoughts
 from xplearn.types import Memory
 
 Tokens = NDArray[np.int64]
+
+Carried = tuple[int, Tensor | None]
+"""Where in a sequence thoughts begin, and the thoughts ``[N, D]``."""
 
 _HEAD = 1024
 """Positions whose vocabulary is looked at together: bounds memory."""
@@ -37,6 +41,8 @@ class Target:
     memory: Memory | None = None
     retrieved: Retrieved | None = None
     """Per token, the memory rows that were read to draw it; None to retrieve now."""
+    thoughts: Tensor | None = None
+    """``[T, D]``, carried on from the place of each token into its own embedding, NaN where there was nothing."""
     tag: Hashable = None
     """Completions with different tags do not share hidden states."""
     allowed: Sequence[NDArray[np.int64] | None] | None = None
@@ -46,6 +52,11 @@ class Target:
     def read(self) -> Tokens:
         """What must be read to predict the completion: all but its last token."""
         return np.concatenate([self.prompt, self.completion[:-1]])
+
+    @property
+    def carried(self) -> Carried:
+        """The thoughts that are read with it. Such a completion is tagged to be the only one of its sequence."""
+        return len(self.prompt), None if self.thoughts is None else self.thoughts[: len(self.completion) - 1]
 
     @property
     def uncertain(self) -> list[bool]:
@@ -69,7 +80,7 @@ def score(network: Network, targets: Sequence[Target], into: Tensor, *, limit: i
     return into
 
 
-def read(network: Network, batch: Sequence[Packed], memory: MemoryBatch | None = None) -> Tensor:
+def read(network: Network, batch: Sequence[Packed], memory: MemoryBatch | None = None, carried: Sequence[Carried] | None = None) -> Tensor:
     """Hidden states ``[S, T, D]`` of some packed sequences, padded on the right."""
     width = max(len(item.ids) for item in batch)
     ids, positions = (np.zeros((len(batch), width), dtype=np.int64) for _ in range(2))
@@ -78,7 +89,9 @@ def read(network: Network, batch: Sequence[Packed], memory: MemoryBatch | None =
     seen = np.stack([item.seen(width) for item in batch])[:, None] if batch[0].branched else None
     device = network.device
     visible = None if seen is None else torch.from_numpy(seen).to(device)
-    return network.hidden(torch.from_numpy(ids).to(device), torch.from_numpy(positions).to(device), visible, memory=memory)
+    thoughts = Thoughts.of(carried, width, device) if carried is not None else None
+    tokens, places = torch.from_numpy(ids).to(device), torch.from_numpy(positions).to(device)
+    return network.hidden(tokens, places, visible, memory=memory, thoughts=thoughts)
 
 
 @torch.no_grad()
@@ -107,8 +120,9 @@ class _Predicted(NamedTuple):
 def _predict(network: Network, targets: Sequence[Target], batch: Sequence[Packed]) -> _Predicted:
     """The states before the tokens of every completion in a batch of packed sequences."""
     device = network.device
-    memories = [targets[next(iter(item.places))].memory for item in batch]
-    hidden = read(network, batch, MemoryBatch.of(memories, device) if network.sites.within else None)
+    leads = [targets[next(iter(item.places))] for item in batch]
+    below = MemoryBatch.of([target.memory for target in leads], device) if network.sites.within else None
+    hidden = read(network, batch, below, [target.carried for target in leads])
     members = [(targets[row], at, places) for at, item in enumerate(batch) for row, places in item.places.items()]
     source = np.zeros((len(members), max(len(target.completion) for target, _, _ in members)), dtype=np.int64)
     for row, (target, at, places) in enumerate(members):

@@ -14,6 +14,7 @@ from typing import Any
 from xplearn.metrics.cost import shared_prefix
 from xplearn.record.checked import checked
 from xplearn.record.tables import Tables
+from xplearn.record.tensors import dump_array, load_array
 from xplearn.types import Completion, Conditioning, EpisodeResult, Message, Query, Selection, Step, Task, Trajectory
 
 Json = dict[str, Any]
@@ -113,6 +114,8 @@ def _dump_step(step: Step, tables: Tables, deltas: _Deltas) -> Json:
         line["memory"] = tables.memory(memory)
     if completion.retrieved is not None:
         line["retrieved"] = completion.retrieved
+    if completion.thoughts is not None:
+        line["thoughts"] = dump_array(completion.thoughts)
     return line
 
 
@@ -138,6 +141,7 @@ def _load_step(line: Json, index: int, task: Task, tables: Tables, deltas: _Delt
             policy_version=line["version"],
             finish=line["finish"],
             retrieved=tuple(map(tuple, line["retrieved"])) if "retrieved" in line else None,
+            thoughts=load_array(line["thoughts"]) if "thoughts" in line else None,
         ),
         action=line["action"],
         reward=line["reward"],

@@ -11,7 +11,8 @@ from xplearn.types import Completion, Conditioning, Memory, Selection, Step
 def compact(step: Step) -> Step:
     """The step with only those memory rows, and only those selected experiences, that its completion retrieved.
 
-    Scored, it gives what it gave before: ``retrieved`` names the same states by their new rows. A step without such a record stays as it is.
+    Scored, it gives what it gave before: ``retrieved`` names the same states by their new rows. A step without such
+    a record stays as it is.
     """
     memory, retrieved = step.conditioning.memory, step.completion.retrieved
     if memory is None or retrieved is None:

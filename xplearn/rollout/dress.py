@@ -56,5 +56,7 @@ def _transcribed(steps: Sequence[Step], demonstration: Trajectory, policy: Local
     if not fitting:
         raise ContractError(type(policy).__name__, opening_too_long(demonstration.task, completions[0]))
     said = [dataclasses.replace(steps[index], completion=completions[index]) for index in fitting]
+    if all(step.conditioning.memory is None for step in said):
+        return said
     found = policy.retrieve([step.conditioning for step in said], [step.completion for step in said])
     return [compact(dataclasses.replace(step, completion=completion)) for step, completion in zip(said, found, strict=True)]
