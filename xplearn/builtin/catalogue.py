@@ -26,6 +26,7 @@ PARTS: dict[str, dict[str, tuple[str, str]]] = {
             "writes one experience per trajectory: outcome and action outline, no model call",
         ),
         "clone": ("xplearn.learning.clone:CloneLearner", "behaviour cloning on one LoRA adapter, action tokens only"),
+        "grpo": ("xplearn.learning.grpo:GrpoLearner", "group-relative policy optimisation on own rollouts, one turn or many"),
     },
     "policy": {
         "hf": ("xplearn.policies.hf:HfPolicy", "a transformers model: local folder, wheel or hub"),

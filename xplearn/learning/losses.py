@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -9,6 +10,10 @@ if TYPE_CHECKING:
 
 Reduction = Literal["token", "trajectory"]
 """``token``: mean over all action tokens of the batch. ``trajectory``: sum over each trajectory's tokens, mean over trajectories."""
+
+Averaging = Literal["token", "sequence", "constant"]
+"""``token``: mean over all tokens of the batch. ``sequence``: mean over each trajectory's tokens, then over trajectories. ``constant``:
+sum over each trajectory's tokens divided by a constant, mean over trajectories: a long trajectory then weighs more than a short one."""
 
 
 def masked_sum(values: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
@@ -32,3 +37,38 @@ def share(reduction: Reduction, *, tokens: int, trajectories: int) -> float:
         trajectories: trajectories in the whole batch.
     """
     return 1.0 / max(tokens if reduction == "token" else trajectories, 1)
+
+
+def token_weights(averaging: Averaging, lengths: Sequence[int], *, constant: int = 1) -> list[float]:
+    """Per trajectory of a batch, the weight of each of its tokens in the batch's loss; 0 for a trajectory without tokens.
+
+    Summed over whatever forward passes, ``weight * value`` is the average that is meant.
+
+    Args:
+        averaging: what is averaged.
+        lengths: tokens of each trajectory of the batch.
+        constant: what ``constant`` divides by, e.g. the longest completion that could have been drawn.
+    """
+    if averaging == "token":
+        return [1.0 / max(sum(lengths), 1)] * len(lengths)
+    return [1.0 / (len(lengths) * (constant if averaging == "constant" else length)) if length else 0.0 for length in lengths]
+
+
+def clipped(logprobs: torch.Tensor, old: torch.Tensor, advantages: torch.Tensor, *, low: float, high: float) -> torch.Tensor:
+    """PPO's clipped loss of each token: minus the smaller of ratio and clipped ratio times the advantage.
+
+    Args:
+        logprobs: of the drawn tokens under the policy that is trained, ``[N]``.
+        old: under the policy that drew them, ``[N]``.
+        advantages: ``[N]``.
+        low: the ratio has no pull below ``1 - low``.
+        high: nor above ``1 + high``.
+    """
+    ratio = (logprobs - old).exp()
+    return -(ratio * advantages).minimum(ratio.clamp(1 - low, 1 + high) * advantages)
+
+
+def k3(logprobs: torch.Tensor, reference: torch.Tensor) -> torch.Tensor:
+    """KL(policy || reference), estimated at each token drawn from the policy as ``r - log r - 1`` with r = reference / policy."""
+    log_ratio = reference - logprobs
+    return log_ratio.exp() - log_ratio - 1

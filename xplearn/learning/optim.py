@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from fnmatch import fnmatchcase
 from typing import Any, Literal
 
 import torch
@@ -14,8 +15,18 @@ Schedule = Literal["linear", "cosine", "constant"]
 
 Parameters = Mapping[str, torch.nn.Parameter]
 
+_MOMENTS = ("step", "exp_avg", "exp_avg_sq")
+"""What AdamW keeps of a parameter."""
 
-def adamw(parameters: Parameters, *, lr: float, weight_decay: float, betas: tuple[float, float] = (0.9, 0.999)) -> torch.optim.AdamW:
+
+def adamw(
+    parameters: Parameters,
+    *,
+    lr: float,
+    weight_decay: float,
+    betas: tuple[float, float] = (0.9, 0.999),
+    groups: Mapping[str, float] | None = None,
+) -> torch.optim.AdamW:
     """AdamW over named parameters; vectors (norms, biases, gates) are never decayed.
 
     Args:
@@ -23,11 +34,30 @@ def adamw(parameters: Parameters, *, lr: float, weight_decay: float, betas: tupl
         lr: peak learning rate.
         weight_decay: per unit of learning rate.
         betas: decay of the two moments.
+        groups: other peak rates, by a pattern of names (see ``peaks``).
     """
-    matrices = [parameter for parameter in parameters.values() if parameter.ndim >= 2]
-    vectors = [parameter for parameter in parameters.values() if parameter.ndim < 2]
-    groups = [{"params": matrices, "weight_decay": weight_decay}, {"params": vectors, "weight_decay": 0.0}]
-    return torch.optim.AdamW([group for group in groups if group["params"]], lr=lr, betas=betas)
+    kinds: dict[tuple[float, float], list[torch.nn.Parameter]] = {}
+    for name, peak in peaks(parameters, lr, groups or {}).items():
+        decay = weight_decay if parameters[name].ndim >= 2 else 0.0
+        kinds.setdefault((peak, decay), []).append(parameters[name])
+    settings = [{"params": members, "lr": peak, "peak": peak, "weight_decay": decay} for (peak, decay), members in kinds.items()]
+    return torch.optim.AdamW(settings, lr=lr, betas=betas)
+
+
+def peaks(parameters: Parameters, lr: float, groups: Mapping[str, float]) -> dict[str, float]:
+    """Peak learning rate of each parameter: that of the last pattern that matches its name, else ``lr``.
+
+    Args:
+        parameters: by name.
+        lr: where no pattern matches.
+        groups: rate by pattern; ``*`` stands for anything, dots included.
+    """
+    return {name: [lr, *(rate for glob, rate in groups.items() if fnmatchcase(name, glob))][-1] for name in parameters}
+
+
+def unmatched(parameters: Parameters, groups: Mapping[str, float]) -> list[str]:
+    """The patterns that match no parameter."""
+    return [glob for glob in groups if not any(fnmatchcase(name, glob) for name in parameters)]
 
 
 def rate(schedule: Schedule, step: int, total: int, *, warmup: int = 0) -> float:
@@ -48,22 +78,38 @@ def set_rate(optimizer: torch.optim.Optimizer, lr: float) -> None:
         group["lr"] = lr
 
 
+def scale_rates(optimizer: torch.optim.Optimizer, factor: float) -> None:
+    """Give every parameter group of ``adamw`` this part of its peak rate."""
+    for group in optimizer.param_groups:
+        group["lr"] = factor * group["peak"]
+
+
 def pack(parameters: Parameters, optimizer: torch.optim.Optimizer) -> dict[str, torch.Tensor]:
     """Copies of the parameters (``parameter/<name>``) and the optimiser's moments (``<moment>/<name>``)."""
-    state = {f"parameter/{name}": parameter.detach().clone() for name, parameter in parameters.items()}
-    for name, parameter in parameters.items():
-        for moment, value in optimizer.state[parameter].items():
-            state[f"{moment}/{name}"] = value.detach().clone()
-    return state
+    return {f"parameter/{name}": parameter.detach().clone() for name, parameter in parameters.items()} | moments(parameters, optimizer)
+
+
+def moments(parameters: Parameters, optimizer: torch.optim.Optimizer) -> dict[str, torch.Tensor]:
+    """Copies of the optimiser's moments, ``<moment>/<name>``."""
+    return {
+        f"{moment}/{name}": value.detach().clone()
+        for name, parameter in parameters.items()
+        for moment, value in optimizer.state[parameter].items()
+    }
 
 
 def unpack(state: Mapping[str, Any], parameters: Parameters, optimizer: torch.optim.Optimizer) -> None:
     """Restore what ``pack`` returned, in place."""
     for name, parameter in parameters.items():
         restore(parameter, state[f"parameter/{name}"])
-        moments = {key.partition("/")[0]: value for key, value in state.items() if key.partition("/")[2] == name}
-        moments.pop("parameter")
-        optimizer.state[parameter] = {moment: _like(parameter, value) for moment, value in moments.items()}
+    set_moments(state, parameters, optimizer)
+
+
+def set_moments(state: Mapping[str, Any], parameters: Parameters, optimizer: torch.optim.Optimizer) -> None:
+    """Restore what ``moments`` returned; a parameter that has none there starts afresh."""
+    for name, parameter in parameters.items():
+        found = {moment: state[f"{moment}/{name}"] for moment in _MOMENTS if f"{moment}/{name}" in state}
+        optimizer.state[parameter] = {moment: _like(parameter, value) for moment, value in found.items()}
 
 
 def _like(parameter: torch.nn.Parameter, value: Any) -> torch.Tensor:

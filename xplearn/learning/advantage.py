@@ -1,0 +1,64 @@
+"""How much better a trajectory did than its group: the signal of group-relative methods."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from typing import Literal
+
+Scale = Literal["group", "batch", "none"]
+"""What a difference from the group's mean is divided by: the spread of the group, of the whole batch, or nothing."""
+
+_FLOOR = 1e-4
+"""Added to every spread, as TRL does."""
+
+
+def advantages(returns: Sequence[float], groups: Sequence[Hashable], *, scale: Scale = "group") -> list[float]:
+    """Return minus the mean of the group, over the standard deviation (of a sample: n - 1) plus 1e-4.
+
+    Exactly 0 for every member of a group without variance, a group of one included.
+
+    Args:
+        returns: one per trajectory.
+        groups: the group of each; groups may differ in size.
+        scale: whose standard deviation.
+    """
+    members = _members(groups)
+    spread = std(returns)
+    found = [0.0] * len(returns)
+    for rows in members.values():
+        group = [returns[row] for row in rows]
+        if _flat(group):
+            continue
+        middle = mean(group)
+        divisor = 1.0 if scale == "none" else (std(group) if scale == "group" else spread) + _FLOOR
+        for row in rows:
+            found[row] = (returns[row] - middle) / divisor
+    return found
+
+
+def groups_without_variance(returns: Sequence[float], groups: Sequence[Hashable]) -> int:
+    """How many groups have nothing to tell: all their returns are the same."""
+    return sum(_flat([returns[row] for row in rows]) for rows in _members(groups).values())
+
+
+def mean(values: Sequence[float]) -> float:
+    """0 for no values."""
+    return math.fsum(values) / max(len(values), 1)
+
+
+def std(values: Sequence[float]) -> float:
+    """Standard deviation of a sample (n - 1); 0 for fewer than two values."""
+    middle = mean(values)
+    return math.sqrt(math.fsum((value - middle) ** 2 for value in values) / max(len(values) - 1, 1))
+
+
+def _members(groups: Sequence[Hashable]) -> dict[Hashable, list[int]]:
+    found: dict[Hashable, list[int]] = {}
+    for row, group in enumerate(groups):
+        found.setdefault(group, []).append(row)
+    return found
+
+
+def _flat(values: Sequence[float]) -> bool:
+    return max(values) == min(values)

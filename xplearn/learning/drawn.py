@@ -1,0 +1,116 @@
+"""What a policy drew, to be scored exactly as it was drawn: the data of every policy gradient."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import torch
+
+from xplearn.errors import ContractError
+from xplearn.interfaces.policy import LocalPolicy
+from xplearn.learning.batching import packed_length
+from xplearn.types import Completion, Conditioning, Trajectory
+
+Choices = tuple[str, ...] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawn:
+    """The steps of one trajectory as rows for ``LocalPolicy.score``, and what is known of their N tokens."""
+
+    trajectory: Trajectory
+    conditionings: tuple[Conditioning, ...]
+    """Experience included, in words and as memory."""
+    completions: tuple[Completion, ...]
+    """As recorded: temperature, choices and what was retrieved."""
+    choices: tuple[Choices, ...]
+    """The candidates of each step."""
+    tokens: int
+    """N: drawn tokens, invalid steps included; those that were the only choice have log-probability 0."""
+    positions: int
+    """Tokens that a packed forward pass reads: shared prompt prefixes count once."""
+    advantage: float = 0.0
+    """Of every token."""
+    old: torch.Tensor | None = None
+    """float32 ``[N]``: log-probabilities when the tokens were drawn; None where the policy is still the one that drew them."""
+    reference: torch.Tensor | None = None
+    """float32 ``[N]``: log-probabilities under the reference policy; None where there is none."""
+
+
+def drawn(trajectory: Trajectory, *, learner: str) -> Drawn:
+    """All steps of a trajectory but those that did not fit the context, where nothing was drawn.
+
+    Raises:
+        ContractError: a step carries no tokens; ``learner`` names who asked.
+    """
+    steps = [step for step in trajectory.steps if step.completion.finish != "context"]
+    rows = tuple(step.completion for step in steps)
+    if not all(row.token_ids for row in rows):
+        raise ContractError(learner, f"trajectory '{trajectory.id}' has steps without tokens; the policy that acts must record them")
+    return Drawn(
+        trajectory=trajectory,
+        conditionings=tuple(step.conditioning for step in steps),
+        completions=rows,
+        choices=tuple(step.query.candidates for step in steps),
+        tokens=sum(len(row.token_ids) for row in rows),
+        positions=packed_length(rows),
+    )
+
+
+def recorded(item: Drawn, *, learner: str) -> torch.Tensor:
+    """The log-probabilities ``[N]`` that the rollout recorded.
+
+    Raises:
+        ContractError: there are none, or they are those of a nucleus, which scoring cannot give again.
+    """
+    for row in item.completions:
+        if row.logprobs is None or len(row.logprobs) != len(row.token_ids):
+            raise ContractError(learner, f"trajectory '{item.trajectory.id}' has no log-probabilities of its tokens; set old=rescored")
+        if row.sampling.top_p < 1.0:
+            raise ContractError(
+                learner, f"tokens were drawn with top_p={row.sampling.top_p} and are scored without; set sampling.top_p=1 or old=rescored"
+            )
+    return torch.tensor([value for row in item.completions for value in row.logprobs or ()], dtype=torch.float32)
+
+
+def logprobs(policy: LocalPolicy, items: Sequence[Drawn]) -> torch.Tensor:
+    """Log-probability of every token ``[N]`` of some trajectories, one after the other, in one call of ``score``."""
+    scores = policy.score(
+        [row for item in items for row in item.conditionings],
+        [row for item in items for row in item.completions],
+        [row for item in items for row in item.choices],
+    )
+    return scores.logprobs[scores.mask]
+
+
+@torch.no_grad()
+def scored(policy: LocalPolicy, items: Sequence[Drawn], *, micro_tokens: int) -> list[torch.Tensor]:
+    """As ``logprobs``, one tensor for each trajectory, in forward passes of bounded size and without gradients."""
+    found: list[torch.Tensor] = []
+    for group in passes(items, micro_tokens):
+        found += torch.split(logprobs(policy, group), [item.tokens for item in group])
+    return found
+
+
+def passes(items: Iterable[Drawn], micro_tokens: int) -> list[list[Drawn]]:
+    """Neighbours grouped so that one forward pass reads about ``micro_tokens`` positions at most (or holds a single trajectory).
+
+    An opening that neighbours share is read once and counts once.
+    """
+    groups: list[list[Drawn]] = []
+    total = 0
+    for item in items:
+        alike = bool(groups) and _opening(item) == _opening(groups[-1][-1])
+        added = item.positions - (len(_opening(item)) if alike else 0)
+        if groups and total + added <= micro_tokens:
+            groups[-1].append(item)
+            total += added
+        else:
+            groups.append([item])
+            total = item.positions
+    return groups
+
+
+def _opening(item: Drawn) -> tuple[int, ...]:
+    return item.completions[0].prompt_ids
