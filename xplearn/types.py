@@ -207,7 +207,7 @@ class Step:
     conditioning: Conditioning
     completion: Completion
     action: str
-    """What the environment received."""
+    """What the environment received; empty where the completion asked the bank instead."""
     reward: float
     terminated: bool
     truncated: bool

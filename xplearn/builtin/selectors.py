@@ -76,15 +76,32 @@ class AllSelector(_Listing):
         super().__post_init__()
         if self.limit is not None:
             check_count("limit", self.limit)
+        self._whole: tuple[ExperienceStore | None, int, Selection] = (None, -1, Selection())
 
     def select(self, queries: Sequence[Query], store: ExperienceStore) -> list[Selection]:
         return [self._selection(query, store) for query in queries]
 
     def _selection(self, query: Query, store: ExperienceStore) -> Selection:
         offered, barred = self._offered(query, store)
+        if query.purpose == "act" and self.limit is None:
+            return _without(self._everything(store), barred)
         allowed = (id for id in offered if id not in barred)
         chosen = store.get(list(islice(allowed, self.limit if query.purpose == "act" else None)))
         return Selection(experiences=tuple(chosen), scores=(0.0,) * len(chosen))
+
+    def _everything(self, store: ExperienceStore) -> Selection:
+        """The whole bank, one and the same selection until it changes: many queries may share it."""
+        if self._whole[0] is not store or self._whole[1] != store.version:
+            bank = tuple(store)
+            self._whole = (store, store.version, Selection(experiences=bank, scores=(0.0,) * len(bank)))
+        return self._whole[2]
+
+
+def _without(selection: Selection, barred: frozenset[str]) -> Selection:
+    if not barred:
+        return selection
+    kept = tuple(experience for experience in selection.experiences if experience.id not in barred)
+    return Selection(experiences=kept, scores=(0.0,) * len(kept))
 
 
 @dataclass(kw_only=True)

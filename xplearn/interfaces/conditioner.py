@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 
 from xplearn.component import Component
-from xplearn.types import Conditioning, Query, Selection
+from xplearn.types import Completion, Conditioning, Query, Selection
 
 
 class Conditioner(Component):
@@ -19,3 +19,12 @@ class Conditioner(Component):
     @abstractmethod
     def condition(self, queries: Sequence[Query], selections: Sequence[Selection]) -> list[Conditioning]:
         """One conditioning per query, in order."""
+
+    def consult(self, query: Query, selection: Selection, completion: Completion) -> str | None:
+        """What a completion that asks the bank is answered; None where it speaks to the environment, as all do by default.
+
+        The answer becomes the next user turn and the environment hears nothing of it. Only asked where the selection is not empty: the
+        plain arm has nobody to ask. Depends on its arguments and the bank alone, and answers a bounded number of times an episode:
+        ``query.messages`` holds those before.
+        """
+        return None

@@ -76,7 +76,8 @@ class LocalPolicy(Policy):
 
         Uses the recorded ``prompt_ids`` and ``token_ids``; rows whose prompts extend one another share one packed sequence. With
         ``choices``, rows sampled as ``admissible`` are scored under the same masked distribution they were drawn from; without, under
-        the plain softmax. Orders drawn with ``rank`` are scored by Plackett-Luce over their ``choices``, a choice at a time. Temperature 1 unless the completion was sampled with another.
+        the plain softmax. Orders drawn with ``rank`` are scored by Plackett-Luce over their ``choices``, a choice at a time.
+        Temperature 1 unless the completion was sampled with another.
         """
 
     @abstractmethod

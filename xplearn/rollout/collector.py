@@ -18,7 +18,7 @@ from xplearn.errors import ContractError, EnvironmentDiedError
 from xplearn.rollout.compact import compact
 from xplearn.rollout.pool import EnvironmentPool, Start, Turn
 from xplearn.seeding import Key, derive
-from xplearn.types import Arm, Completion, Conditioning, Message, Observation, Query, Sampling, Selection, Step, Task, Trajectory
+from xplearn.types import Arm, Completion, Conditioning, Message, Observation, Outcome, Query, Sampling, Selection, Step, Task, Trajectory
 
 _ATTEMPTS = 2
 """An episode whose environment died is played again once."""
@@ -130,25 +130,38 @@ class _Episode:
         """Append one step; whether the episode is over."""
         outcome = turn.outcome
         truncated = outcome.truncated or (cut and not outcome.terminated)
-        step = Step(
+        self.steps.append(compact(self._step(move, turn.action, outcome, truncated)))
+        self.observation, self.selection = outcome.observation, move.selection
+        self.score = float(outcome.info.get("score", self.score))
+        self.success = bool(outcome.info.get("success", False))
+        self._say(move, outcome.observation.text)
+        return outcome.terminated or truncated
+
+    def hear(self, move: _Move, answer: str, cut: bool) -> bool:
+        """Append a step that the bank answered; whether the episode is over."""
+        nothing = Outcome(observation=self.observation, reward=0.0, terminated=False, truncated=cut)
+        self.steps.append(compact(self._step(move, "", nothing, cut)))
+        self.selection = move.selection
+        self._say(move, answer)
+        return cut
+
+    def _say(self, move: _Move, answer: str) -> None:
+        said: Message = {"role": "assistant", "content": move.completion.text}
+        seen: Message = {"role": "user", "content": answer}
+        self.messages = (*self.messages, said, seen)
+
+    def _step(self, move: _Move, action: str, outcome: Outcome, truncated: bool) -> Step:
+        return Step(
             query=move.query,
             selection=move.selection,
             conditioning=move.conditioning,
             completion=move.completion,
-            action=turn.action,
+            action=action,
             reward=outcome.reward,
             terminated=outcome.terminated,
             truncated=truncated,
             valid=bool(outcome.info.get("valid", True)),
         )
-        self.steps.append(compact(step))
-        self.observation, self.selection = outcome.observation, move.selection
-        self.score = float(outcome.info.get("score", self.score))
-        self.success = bool(outcome.info.get("success", False))
-        said: Message = {"role": "assistant", "content": move.completion.text}
-        seen: Message = {"role": "user", "content": outcome.observation.text}
-        self.messages = (*self.messages, said, seen)
-        return outcome.terminated or truncated
 
     def cut_off(self) -> None:
         """Mark the last step as truncated: the conversation is full."""
@@ -216,12 +229,20 @@ class _LockStep:
             return []
         episodes = [self._live[slot] for slot in slots]
         moves = self._decide(episodes)
-        fitting = {slot: move.completion.text for slot, move in zip(slots, moves, strict=True) if move.completion.finish != "context"}
+        answers = {slot: answer for slot, move in zip(slots, moves, strict=True) if (answer := self._consult(move)) is not None}
+        fitting = {
+            slot: move.completion.text
+            for slot, move in zip(slots, moves, strict=True)
+            if move.completion.finish != "context" and slot not in answers
+        }
         turns = self._pool.step(fitting) if fitting else {}
         ended: list[tuple[_Episode, str | None]] = []
         for slot, episode, move in zip(slots, episodes, moves, strict=True):
             turn = turns.get(slot)
-            if isinstance(turn, EnvironmentDiedError):
+            if slot in answers:
+                if episode.hear(move, answers[slot], self._last(episode)):
+                    ended.append((self._live.pop(slot), None))
+            elif isinstance(turn, EnvironmentDiedError):
                 del self._live[slot]
                 ended += self._died(slot, episode, turn)
             elif turn is None:
@@ -244,6 +265,11 @@ class _LockStep:
             if completion.finish == "context" and not episode.steps:
                 raise ContractError(type(agent.policy).__name__, opening_too_long(episode.assignment.task, completion))
         return [_Move(*parts) for parts in zip(queries, selections, conditionings, completions, strict=True)]
+
+    def _consult(self, move: _Move) -> str | None:
+        if not move.selection.experiences or move.completion.finish == "context":
+            return None
+        return self._agent.conditioner.consult(move.query, move.selection, move.completion)
 
     def _last(self, episode: _Episode) -> bool:
         return self._max_steps is not None and len(episode.steps) + 1 >= self._max_steps
