@@ -1,0 +1,158 @@
+"""Published molecules as yes-or-no questions: MoleculeNet's BBBP, ClinTox and ESOL, and the binary sets of Therapeutics Data Commons (TDC).
+
+Of each endpoint, molecules are compared by RDKit's canonical SMILES, salts and stereo included: a repeated one is asked about once, one
+that is labelled both ways not at all, and one that RDKit can't read is left out. `report` says how many. That comes before any split, so no
+molecule is in two. The SMILES is shown as the file has it.
+
+Splits are by Bemis–Murcko scaffold, 80 % train, 10 % dev, 10 % test [OURS: by a hash of the scaffold, so that it is on the same side in
+every file and whatever else a file holds; MoleculeNet fills train with the commonest scaffolds first]. A TDC file that is named after a
+split keeps it.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from xplearn import DataError, derive
+from xplearn_expbench.chem.molecule import Molecule, parse, scaffold
+from xplearn_expbench.official.assays import QUESTIONS, columns, label, own_split
+from xplearn_expbench.spec import Row
+
+_ENDINGS = (".csv", ".tab", ".csv.gz")
+_SPLITS = ("train",) * 8 + ("dev", "test")
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What became of the lines of one endpoint: ``lines == unparsable + duplicates + contradictory + kept``."""
+
+    endpoint: str
+    lines: int
+    unparsable: int
+    """RDKit can't read the SMILES."""
+    duplicates: int
+    """Repeat a molecule, with the same label."""
+    contradictory: int
+    """Of molecules that are labelled yes and no; all of their lines."""
+    kept: int
+    yes: int
+    """Of those kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """One line of a file, for one endpoint."""
+
+    place: str
+    """``file:line``."""
+    smiles: str
+    answer: str
+    split: str
+    molecule: Molecule | None
+
+
+def load(path: Path, *, scaffold_split: bool = True) -> list[Row]:
+    """Rows of a file, or of all ``.csv`` and ``.tab`` files of a folder and those below.
+
+    Args:
+        path: the file or folder.
+        scaffold_split: without it rows have no split, but for TDC files that are named after one.
+
+    Raises:
+        DataError: RDKit is not installed; nothing is there; a file has unknown columns; or a line is malformed, with its number.
+    """
+    kept = {endpoint: _sifted(entries)[0] for endpoint, entries in _entries(path).items()}
+    return [_row(endpoint, entry, molecule, scaffold_split) for endpoint, found in kept.items() for entry, molecule in found]
+
+
+def report(path: Path) -> list[Report]:
+    """For each endpoint what `load` left out, and why.
+
+    Raises:
+        DataError: as `load`.
+    """
+    return [_report(endpoint, entries) for endpoint, entries in _entries(path).items()]
+
+
+def _report(endpoint: str, entries: list[_Entry]) -> Report:
+    kept, duplicates, contradictory = _sifted(entries)
+    unparsable = sum(entry.molecule is None for entry in entries)
+    return Report(endpoint, len(entries), unparsable, duplicates, contradictory, len(kept), sum(entry.answer == "yes" for entry, _ in kept))
+
+
+def _sifted(entries: Iterable[_Entry]) -> tuple[list[tuple[_Entry, Molecule]], int, int]:
+    """The first line of each molecule; how many lines repeat one; how many are of contradictory molecules."""
+    groups: defaultdict[Molecule, list[_Entry]] = defaultdict(list)
+    for entry in entries:
+        if entry.molecule is not None:
+            groups[entry.molecule].append(entry)
+    agreed = {molecule: group for molecule, group in groups.items() if len({entry.answer for entry in group}) == 1}
+    duplicates = sum(len(group) - 1 for group in agreed.values())
+    contradictory = sum(len(group) for molecule, group in groups.items() if molecule not in agreed)
+    return [(group[0], molecule) for molecule, group in agreed.items()], duplicates, contradictory
+
+
+def _row(endpoint: str, entry: _Entry, molecule: Molecule, scaffold_split: bool) -> Row:
+    core = scaffold(molecule)
+    split = entry.split or (_SPLITS[derive(0, "scaffold", core) % len(_SPLITS)] if scaffold_split else "")
+    meta = {"form": "endpoint", "endpoint": endpoint, "smiles": entry.smiles, "scaffold": core}
+    question = QUESTIONS[endpoint].format(entry.smiles)
+    return Row(id=f"{endpoint}/{entry.place}", question=question, answer=entry.answer, split=split, meta=meta)
+
+
+def _entries(path: Path) -> dict[str, list[_Entry]]:
+    """Lines by endpoint; those of a test file before those of its training file."""
+    found: defaultdict[str, list[_Entry]] = defaultdict(list)
+    for file in _files(path):
+        for endpoint, entry in _lines(file):
+            found[endpoint].append(entry)
+    return dict(found)
+
+
+def _files(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return [path]
+    files = sorted(file for file in path.rglob("*") if file.name.lower().endswith(_ENDINGS))
+    if not files:
+        raise DataError(path, f"holds no {', '.join(_ENDINGS)} file; wanted BBBP.csv, clintox.csv, delaney-processed.csv or files of TDC")
+    return files
+
+
+def _lines(file: Path) -> Iterator[tuple[str, _Entry]]:
+    """Every line of a file, once for each of its endpoints."""
+    name, split = file.as_posix(), own_split(file.as_posix())
+    try:
+        with gzip.open(file, "rt", encoding="utf-8-sig") if file.suffix == ".gz" else file.open(encoding="utf-8-sig", newline="") as text:
+            header = text.readline()
+            delimiter = "\t" if "\t" in header else ","
+            names = next(csv.reader([header], delimiter=delimiter), [])
+            column, labels = columns(name, names)
+            rows = csv.reader(text, delimiter=delimiter, strict=True)
+            for cells in rows:
+                if cells:
+                    place = f"{name}:{rows.line_num + 1}"
+                    yield from _parsed(place, _record(place, names, cells), column, labels, split)
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise DataError(file, f"can't be read ({error}); get it again") from error
+
+
+def _record(place: str, names: list[str], cells: list[str]) -> dict[str, str]:
+    if len(cells) != len(names):
+        raise DataError(place, f"has {len(cells)} cells, the header {len(names)}; get the file again")
+    return {name: cell.strip() for name, cell in zip(names, cells, strict=True)}
+
+
+def _parsed(place: str, record: dict[str, str], column: str, labels: dict[str, str], split: str) -> Iterator[tuple[str, _Entry]]:
+    molecule = parse(record[column])
+    for endpoint, label_column in labels.items():
+        text = record[label_column]
+        try:
+            answer = label(endpoint)(text)
+        except ValueError:
+            raise DataError(place, f"'{text}' is no label of {endpoint} ({label_column}); get the file again") from None
+        yield endpoint, _Entry(place.rpartition("/")[2], record[column], answer, split, molecule)
