@@ -74,11 +74,14 @@ class StageConfig:
     """What is learned from."""
     rounds: int = 1
     """Collect-learn cycles."""
+    per_round: int | None = None
+    """Tasks played in one round, taken in turn; empty for all. The order is drawn anew each time all have been played."""
     warmup: bool = False
     """Learned before the first evaluation and without writing the bank: makes the starting point, is not part of the stream."""
 
     def __post_init__(self) -> None:
         _at_least("rounds", self.rounds, 1)
+        _at_least("per_round", self.per_round, 1)
 
 
 @dataclass(kw_only=True)
@@ -91,6 +94,8 @@ class SamplingConfig:
     """0 is greedy."""
     top_p: float = 1.0
     """Draw only from the likeliest tokens that together have this probability; 1 for all."""
+    stop: list[str] = field(default_factory=lambda: ["\n"])
+    """Texts that end a free completion and are not part of it; an empty list for none."""
     choices: Literal["free", "admissible", "rank"] = "free"
     """Any text, one of the admissible actions, or an order of the candidates."""
 
@@ -99,6 +104,8 @@ class SamplingConfig:
         _at_least("temperature", self.temperature, 0)
         if not 0 < self.top_p <= 1:
             raise ConfigError("top_p", f"is {self.top_p}; want a number in (0, 1]")
+        if "" in self.stop:
+            raise ConfigError("stop", "holds an empty text, which ends everything before it begins; want [] for none")
 
 
 @dataclass(kw_only=True)

@@ -35,20 +35,30 @@ MIX = {
 }
 
 
-def command(folder, source):
-    mix = {**MIX, "learner": {"name": "dial.turn", "source": source, "milliseconds": 10.0}, "run": {"dir": str(folder), "batch": 3}}
+TURN = {"name": "dial.turn", "milliseconds": 10.0}
+CASES = {
+    **{source: {"learner": {**TURN, "source": source}} for source in ("rollout", "demonstration", "both")},
+    "rounds of some tasks": {
+        "learner": TURN,
+        "stream": [{"env": "core.errands", "tasks": {"limit": 6}, "rounds": 4, "per_round": 4}, *MIX["stream"][1:]],
+    },
+}
+
+
+def command(folder, case):
+    mix = {**MIX, **CASES[case], "run": {"dir": str(folder), "batch": 3}}
     return [sys.executable, "-c", SCRIPT, json.dumps(mix)]
 
 
-def finish(folder, source):
-    done = subprocess.run(command(folder, source), capture_output=True, text=True, check=False, timeout=120)
+def finish(folder, case):
+    done = subprocess.run(command(folder, case), capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stderr
     return load(Path(done.stdout.strip()))
 
 
-def kill_after(folder, source, seconds):
+def kill_after(folder, case, seconds):
     """Start the run, let it record for a while, and kill it; whether it was alive."""
-    process = subprocess.Popen(command(folder, source), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    process = subprocess.Popen(command(folder, case), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     deadline = time.monotonic() + 60
     while process.poll() is None and not list(folder.glob("*/lock")) and time.monotonic() < deadline:
         time.sleep(0.005)
@@ -68,15 +78,15 @@ def outcome(run):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("source", ["rollout", "demonstration", "both"])
-def test_killed_five_times_a_run_ends_with_the_same_table(tmp_path, source):
+@pytest.mark.parametrize("case", CASES)
+def test_killed_five_times_a_run_ends_with_the_same_table(tmp_path, case):
     began = time.monotonic()
-    whole = finish(tmp_path / "whole", source)
+    whole = finish(tmp_path / "whole", case)
     length = time.monotonic() - began
-    moments = random.Random(f"{source} 1")
-    kills = [kill_after(tmp_path / "cut", source, moments.uniform(0.0, 0.4 * length)) for _ in range(5)]
+    moments = random.Random(f"{case} 1")
+    kills = [kill_after(tmp_path / "cut", case, moments.uniform(0.0, 0.4 * length)) for _ in range(5)]
     assert sum(kills) >= 3, "the kills came too late to prove anything"
-    cut = finish(tmp_path / "cut", source)
+    cut = finish(tmp_path / "cut", case)
     assert outcome(cut) == outcome(whole)
     assert cut.header.status == "finished"
     ids = [found.id for found in cut.episodes()]

@@ -28,6 +28,10 @@ def test_stages_stand_under_the_paths_of_overrides_in_the_order_they_are_learned
     ]
 
 
+def test_rounds_of_some_tasks_are_told(capsys):
+    assert printed(capsys, *POLICY, f"stream=[{ERRANDS[:-1]}, rounds: 3, per_round: 1}}]")[0].endswith("limit=2, 3 rounds of 1")
+
+
 def test_the_estimates_table_names_stages_alike(capsys):
     lines = printed(capsys, "--estimate", *POLICY, f"stream=[{ERRANDS[:-1]}, warmup: true}}, {COUNTING}]", "order=[1,0]")
     table = lines[lines.index("estimate (nothing was loaded or played)") :]

@@ -10,6 +10,7 @@ import xplearn
 from xplearn.compose import compose, merge
 from xplearn.config import load_experiment
 from xplearn.errors import ConfigError, PluginError, UnknownComponentError, nearest
+from xplearn.experiment.build import sampling
 from xplearn.experiment.stream import stages
 from xplearn.fields import build
 from xplearn.interfaces import Selector
@@ -272,6 +273,10 @@ def test_a_whole_experiment_is_checked_with_full_paths():
     for override, path in [
         ("stream.0.tasks.limt=1", "stream.0.tasks.limt: unknown key; did you mean 'limit'?"),
         ("stream.0.rounds=0", "stream.0.rounds: is 0; want at least 1"),
+        ("stream.0.per_round=0", "stream.0.per_round: is 0; want at least 1"),
+        ("sampling.stop=['END', '']", "sampling.stop: holds an empty text"),
+        ("evaluate.sampling.stop=['']", "evaluate.sampling.stop: holds an empty text"),
+        ("sampling.stop=END", "sampling.stop: want a list"),
         ("run.seed=x", "run.seed: Value 'x'"),
         ("evaluate.sampling.top_p=2", "evaluate.sampling.top_p: is 2.0; want a number in (0, 1]"),
         ("run.name=../up", "run.name: '../up' cannot name a folder"),
@@ -283,6 +288,22 @@ def test_a_whole_experiment_is_checked_with_full_paths():
         with pytest.raises(ConfigError) as error:
             load_experiment(None, [*TOY, override], REGISTRY)
         assert str(error.value).startswith(path)
+
+
+@pytest.mark.parametrize(
+    ("overrides", "rollouts", "evaluation"),
+    [
+        ([], ("\n",), ("\n",)),
+        (["sampling.stop=[]"], (), ()),
+        (['sampling.stop=["END", "\\n\\n"]'], ("END", "\n\n"), ("END", "\n\n")),
+        (["sampling.stop=[]", "evaluate.sampling.stop=[END]"], (), ("END",)),
+        (["evaluate.sampling.stop=[]"], ("\n",), ()),
+    ],
+)
+def test_texts_that_end_a_completion_are_those_of_sampling_unless_evaluation_says_otherwise(overrides, rollouts, evaluation):
+    experiment, _ = load_experiment(None, [*TOY, *overrides], REGISTRY)
+    assert (sampling(experiment.sampling).stop, sampling(experiment.evaluate.sampling).stop) == (rollouts, evaluation)
+    assert sampling(experiment.evaluate.sampling).temperature == 0.0
 
 
 def test_an_unknown_part_suggests_the_nearest():

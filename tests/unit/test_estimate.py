@@ -44,6 +44,11 @@ EXPERIMENTS = {
         "learner": {"name": "dial.turn", "arms": ["plain", "experience"], "replicas": 2},
         "replay": {"ratio": 0.3},
     },
+    "rounds of some tasks": {
+        "stream": [{**ONE[0], "rounds": 3, "per_round": 3}, {**TWO[1], "rounds": 2, "per_round": 9}],
+        "learner": {"name": "dial.turn", "arms": ["plain", "experience"], "replicas": 2},
+        "replay": {"ratio": 0.5},
+    },
     "demonstrations": {
         "stream": [{**stage, "rounds": 2} for stage in THREE],
         "learner": {"name": "dial.turn", "arms": ["plain", "experience"], "source": "demonstration"},

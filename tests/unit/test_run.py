@@ -335,6 +335,37 @@ def test_each_need_is_named_with_what_would_fit():
     assert "core.all" in found["curriculum", "core.nearest", "selector.study"].fitting["curriculum"]
 
 
+def test_rounds_play_their_tasks_in_turn(tmp_path):
+    stream = [{"env": "core.errands", "tasks": {"limit": 5}, "rounds": 5, "per_round": 3, "warmup": warm} for warm in (True, False)]
+    run = load(start(tmp_path, stream=stream, learner={"name": "dial.turn", "replicas": 2}).folder)
+    played = [
+        [episode.task for episode in run.episodes() if episode.phase == f"train/{stage}/{round}"] for stage in (0, 1) for round in range(5)
+    ]
+    assert [len(tasks) for tasks in played] == [6] * 10
+    assert all(len(set(tasks)) == 3 for tasks in played)
+    for stage in (played[:5], played[5:]):
+        met = [task for tasks in stage for task in set(tasks)]
+        assert {met.count(task) for task in met} == {3}
+        assert len(set(met)) == 5
+    assert played[:5] != played[5:], "each stage has orders of its own"
+
+
+def test_texts_that_end_a_completion_reach_the_policy(tmp_path, monkeypatch):
+    seen, generate = set(), DialPolicy.generate
+    monkeypatch.setattr(DialPolicy, "generate", lambda *args: seen.add(args[2].stop) or generate(*args))
+    start(tmp_path, sampling={"stop": ["END"]}, evaluate={**BASE["evaluate"], "sampling": {"stop": []}})
+    assert seen == {("END",), ()}
+
+
+@pytest.mark.parametrize("source", ["demonstration", "both"])
+def test_rounds_of_some_tasks_are_refused_where_demonstrations_are_learned_from(source):
+    stream = [{"env": "core.counting"}, {"env": "core.errands", "per_round": 4}]
+    problem = r"stream\.1\.per_round: is 4, and demonstrations are shown once a stage.*type stream\.1\.per_round=null"
+    with pytest.raises(ConfigError, match=problem):
+        problems(stream=stream, learner={"name": "dial.turn", "source": source})
+    assert problems(stream=stream, learner="dial.turn") == {}
+
+
 def test_learners_that_disagree_on_the_source_are_refused():
     with pytest.raises(ConfigError, match="one round has one source"):
         problems(learner=["dial.turn", {"name": "dial.turn", "source": "demonstration"}])

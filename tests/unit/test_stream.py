@@ -4,7 +4,7 @@ import pytest
 
 from xplearn.config import load_experiment
 from xplearn.errors import ConfigError, ContractError
-from xplearn.experiment.stream import domains, evenly, merge_plans, require_known, stages, take
+from xplearn.experiment.stream import domains, evenly, in_turn, merge_plans, require_known, stages, take
 from xplearn.interfaces import RolloutPlan
 from xplearn.plugins import installed
 from xplearn.schema import EnvSpec, Experiment, PartSpec, StageConfig, TaskSlice
@@ -175,3 +175,46 @@ def test_part_of_a_stage_is_told_with_its_path():
         load_experiment(given, [], installed().registry)
     experiment, _ = load_experiment(given, [("stream.0.tasks.part", "1/2")], installed().registry)
     assert experiment.stream[0].tasks.part == "1/2"
+
+
+def rounds(count, number, tasks=TASKS, seed=0, key=("round", 0)):
+    return [[found.id for found in in_turn(tasks, count, round, seed, *key)] for round in range(number)]
+
+
+@pytest.mark.parametrize("count", range(1, 12))
+def test_rounds_take_turns_and_meet_every_task_once_a_pass(count):
+    found = rounds(count, 60)
+    assert all(len(set(taken)) == count for taken in found)
+    met = [id for taken in found for id in taken]
+    for passed in range(1, len(met) // len(TASKS)):
+        seen = [met[: passed * len(TASKS)].count(task.id) for task in TASKS]
+        assert max(seen) - min(seen) <= 2, "a round that straddles two passes may lead by one"
+    whole = [met[: number * count] for number in range(61) if number * count % len(TASKS) == 0]
+    assert all(taken.count(task.id) == len(taken) // len(TASKS) for taken in whole for task in TASKS)
+
+
+def test_a_round_that_straddles_two_passes_leaves_what_it_has_to_the_next():
+    tasks = TASKS[:5]
+    for seed in range(40):
+        first, second, third, fourth, fifth = rounds(3, 5, tasks, seed)
+        assert set(first) | set(second[:2]) == {task.id for task in tasks}
+        assert set(second[2:]) | set(third) | set(fourth[:1]) == {task.id for task in tasks}
+        assert set(fourth[1:]) | set(fifth) == {task.id for task in tasks}
+        assert [len(set(taken)) for taken in (first, second, third, fourth, fifth)] == [3] * 5
+
+
+def test_each_pass_has_an_order_of_its_own_that_the_key_alone_decides():
+    tasks = [task(number) for number in range(100)]
+    met = [id for taken in rounds(10, 20, tasks) for id in taken]
+    first, second = met[:100], met[100:]
+    assert sorted(first) == sorted(second)
+    assert first != second
+    assert first != [found.id for found in tasks]
+    assert rounds(10, 20, tasks)[:10] == rounds(10, 10, tasks)
+    assert rounds(10, 3, tasks, seed=1) != rounds(10, 3, tasks)
+    assert rounds(10, 3, tasks, key=("round", 1)) != rounds(10, 3, tasks)
+
+
+@pytest.mark.parametrize("count", [None, 12, 13, 1000])
+def test_as_many_as_there_are_or_more_is_all_in_the_official_order(count):
+    assert in_turn(TASKS, count, 3, 0, "round", 0) == TASKS

@@ -63,7 +63,7 @@ def print_parts(experiment: Experiment) -> None:
     before = None
     for index, stage in enumerate(experiment.stream):
         env = "same environment" if stage.env == before else _spec(stage.env)
-        rounds = f"{stage.rounds} round{'s' if stage.rounds > 1 else ''}"
+        rounds = f"{stage.rounds} round{'s' if stage.rounds > 1 else ''}{f' of {stage.per_round}' if stage.per_round else ''}"
         print(f"{experiment.stage_path(index)}: {'warm-up, ' if stage.warmup else ''}{env}, {_slice(stage.tasks)}, {rounds}")
         before = stage.env
     for path, _, spec in parts_of(experiment):

@@ -97,10 +97,12 @@ def check_experiment(experiment: Experiment, plugins: Plugins) -> list[Problem]:
     An environment that only its own interpreter knows is checked when its pool is open.
 
     Raises:
-        ConfigError: learners ask for different sources or for more rounds than there are, or a part's field is wrong.
+        ConfigError: learners ask for different sources or for more rounds than there are, rounds of some tasks have demonstrations, or a
+            part's field is wrong.
     """
     parts, registry = build_parts(experiment, plugins.registry), plugins.registry
     _require_rounds(experiment, parts.plan)
+    _require_whole_rounds(experiment, parts.plan)
     problems = _check_selectors(parts, registry)
     for stage in experiment.stream:
         env = _environment(stage.env, registry)
@@ -118,7 +120,13 @@ def check_mix(parts: Parts, name: str, env: Part, registry: Registry) -> list[Pr
 
 def sampling(config: SamplingConfig) -> Sampling:
     """The sampling that a block of the configuration asks for."""
-    return Sampling(max_new_tokens=config.max_new_tokens, temperature=config.temperature, top_p=config.top_p, choices=config.choices)
+    return Sampling(
+        max_new_tokens=config.max_new_tokens,
+        temperature=config.temperature,
+        top_p=config.top_p,
+        stop=tuple(config.stop),
+        choices=config.choices,
+    )
 
 
 @dataclass(frozen=True)
@@ -156,6 +164,15 @@ def _require_rounds(experiment: Experiment, plan: RolloutPlan) -> None:
             f"{experiment.stage_path(short[0])}.rounds",
             f"is {experiment.stream[short[0]].rounds}, and rollouts of the learners begin in round {least} of a stage; type {cure}",
         )
+
+
+def _require_whole_rounds(experiment: Experiment, plan: RolloutPlan) -> None:
+    """Refuse rounds of some tasks where demonstrations are learned from: they are shown once a stage, of all its tasks."""
+    for index, stage in enumerate(experiment.stream):
+        if plan.shows and stage.per_round is not None:
+            path = f"{experiment.stage_path(index)}.per_round"
+            cure = f"type {path}=null, or take learners of rollouts; to show fewer, set {experiment.stage_path(index)}.tasks.limit"
+            raise ConfigError(path, f"is {stage.per_round}, and demonstrations are shown once a stage, of all its tasks; {cure}")
 
 
 def _check_selectors(parts: Parts, registry: Registry) -> list[Problem]:

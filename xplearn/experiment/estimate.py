@@ -135,7 +135,7 @@ class _Flow:
         plan, tasks = self._plan, self._tasks[stage.index]
         if not (self._experiment.learner or (self._experiment.record and not stage.config.warmup)):
             return [(0, 0)]
-        played = len(plan.arms) * plan.replicas * tasks
+        played = len(plan.arms) * plan.replicas * min(tasks, stage.config.per_round or tasks)
         return [(tasks * plan.shows, played * plan.plays(round)) for round in range(stage.config.rounds)]
 
     def _studied(self, demos: int, episodes: int) -> int:

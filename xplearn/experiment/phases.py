@@ -11,7 +11,7 @@ from xplearn.errors import ConfigError, ContractError, EnvironmentDiedError
 from xplearn.experiment.build import sampling
 from xplearn.experiment.context import Context
 from xplearn.experiment.pools import Pools
-from xplearn.experiment.stream import Stage, require_known, stages, take
+from xplearn.experiment.stream import Stage, in_turn, require_known, stages, take
 from xplearn.metrics.scores import episode_result, training_phase
 from xplearn.rollout.collector import Assignment, assignments, collect
 from xplearn.rollout.pool import EnvironmentPool
@@ -105,7 +105,7 @@ def _rollouts(run: Context, stage: Stage, round: int) -> list[Trajectory]:
     """Rollouts of their own episodes; beside demonstrations of the episodes that the expert met, with the round's own sampling noise."""
     phase, plan = training_phase(stage.index, round), run.plan
     scope, noise = (_opening(stage), (round,)) if plan.shows else (("train", stage.index, round), ())
-    tasks = training_tasks(run.pools, stage)
+    tasks = in_turn(training_tasks(run.pools, stage), stage.config.per_round, round, run.agent.seed, "round", stage.index)
     episodes = assignments(tasks, plan.arms, plan.replicas, phase=phase, scope=scope, noise=noise)
     play(run, run.pools.open(stage.config.env), episodes, sampling(run.experiment.sampling))
     return run.recorded(phase, [episode.id for episode in episodes])

@@ -13,7 +13,7 @@ from xplearn.errors import ConfigError, nearest
 from xplearn.interfaces import RolloutPlan
 from xplearn.interfaces.learner import Wanted
 from xplearn.schema import EnvSpec, Experiment, StageConfig, TaskSlice
-from xplearn.seeding import shuffled
+from xplearn.seeding import Key, shuffled
 from xplearn.types import Arm, Task
 
 T = TypeVar("T")
@@ -101,6 +101,29 @@ def portion(tasks: Sequence[Task], part: str | None) -> list[Task]:
     deck = [task for group in _by_kind(tasks) for task in shuffled(group, 0, "part", group[0].kind)]
     kept = {task.id for task in deck[number - 1 :: count]}
     return [task for task in tasks if task.id in kept]
+
+
+def in_turn(tasks: Sequence[Task], count: int | None, round: int, seed: int, *key: Key) -> list[Task]:
+    """The tasks of one round (0-based) where each takes the next ``count`` of a shuffled order, pass after pass; None for all.
+
+    Each pass has an order of its own, keyed, and every task once. A round that straddles two passes holds no task twice: one that it has
+    already keeps its place in the new pass for the next round.
+    """
+    if count is None or count >= len(tasks):
+        return list(tasks)
+    chosen: list[int] = []
+    left: list[int] = []
+    passes = 0
+    for _ in range(round + 1):
+        chosen, left = left[:count], left[count:]
+        if len(chosen) < count:
+            order = shuffled(range(len(tasks)), seed, *key, passes)
+            held = set(chosen)
+            fresh = [index for index in order if index not in held][: count - len(chosen)]
+            taken = set(fresh)
+            chosen, left = chosen + fresh, [index for index in order if index not in taken]
+            passes += 1
+    return [tasks[index] for index in chosen]
 
 
 def evenly(items: Sequence[T], count: int | None) -> list[T]:
