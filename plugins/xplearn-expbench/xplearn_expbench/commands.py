@@ -1,0 +1,53 @@
+"""``xplearn expbench averages RUN`` and ``xplearn expbench origins``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+_EXAMPLES = """examples:
+  xplearn expbench averages runs/expbench-1a2b3c4d    each task, and both averages, with paired differences
+  xplearn expbench origins                            licence, source and number of rows of every task
+  xplearn expbench origins gsm8k math                 of these two
+"""
+
+
+def add(commands: Any) -> None:
+    """Register the command."""
+    summary = "the averages of a run over the benchmark's tasks, and where the tasks come from"
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = commands.add_parser("expbench", help=summary, description=summary, epilog=_EXAMPLES, formatter_class=raw)
+    verbs = parser.add_subparsers(metavar="VERB", required=True)
+    averages = verbs.add_parser("averages", help="score by task, and averaged by questions and by tasks")
+    averages.add_argument("run", help="a run folder")
+    averages.set_defaults(call=print_averages)
+    origins = verbs.add_parser("origins", help="licence, source and number of rows by task")
+    origins.add_argument("tasks", nargs="*", metavar="task", help="names of tasks; left out, all")
+    origins.set_defaults(call=print_origins)
+
+
+def print_averages(args: argparse.Namespace) -> int:
+    """Print what a run scored, finished or not.
+
+    Raises:
+        RecordError: there is no run in the folder, or it has evaluated no question of the benchmark.
+    """
+    from xplearn import RecordError, load
+    from xplearn_expbench.averages import Drawing, averages, told
+
+    run = load(args.run)
+    how = run.header.resolved["evaluate"]
+    points = averages(run.episodes(), Drawing(confidence=how["confidence"], resamples=how["resamples"], seed=run.header.seed))
+    if not points:
+        raise RecordError(args.run, "has evaluated no question of expbench; see what it has: xplearn show " + args.run)
+    sys.stdout.write(told(points) + "\n")
+    return 0
+
+
+def print_origins(args: argparse.Namespace) -> int:
+    """Print licence, source and number of rows."""
+    from xplearn_expbench.origins import origins
+
+    sys.stdout.write(origins(args.tasks) + "\n")
+    return 0

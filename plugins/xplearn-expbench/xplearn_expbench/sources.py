@@ -1,0 +1,116 @@
+"""The rows of one task, as its generator or its published files have them, looked over before anything is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from string import ascii_uppercase
+from typing import Any
+
+from xplearn import ConfigError, DataError
+from xplearn_expbench.catalogue import needing_extras, resolve
+from xplearn_expbench.spec import Kind, Row, TaskSpec, Tier
+from xplearn_expbench.splits import SPLITS
+
+
+def read(spec: TaskSpec, tier: Tier, data: str, *, subset: bool = False) -> list[Row]:
+    """The rows of a task.
+
+    Args:
+        spec: the task.
+        tier: own rows, or the published ones.
+        data: file or folder of the published rows.
+        subset: accept other numbers of rows than were published.
+
+    Raises:
+        ConfigError: the task has no rows in this tier, or ``data`` is missing.
+        DataError: a file is absent, holds another number of rows, or a row is malformed.
+        PluginError: a package that the rows need is not installed; with the command that installs it.
+    """
+    require_tier(spec, tier)
+    with needing_extras(spec):
+        rows = resolve(spec.mini)() if tier == "mini" else _published(spec, data, subset)
+    origin = data or spec.mini
+    if not rows:
+        raise DataError(origin, f"holds no rows of {spec.name}")
+    for row, problem in _problems(spec.kind, rows):
+        raise DataError(origin, f"row '{row.id}' of {spec.name}: {problem}")
+    return rows
+
+
+def require_tier(spec: TaskSpec, tier: Tier) -> None:
+    """Raises ``ConfigError`` where a task has no rows in a tier."""
+    if tier == "mini" and not spec.mini:
+        raise ConfigError("tier", f"{spec.name} has no own rows; say tier=official and data=<path> ({spec.source})")
+    if tier == "official" and not spec.official:
+        raise ConfigError("tier", f"{spec.name} has no published form; say tier=mini")
+
+
+def _published(spec: TaskSpec, data: str, subset: bool) -> list[Row]:
+    names = ", ".join(spec.files) or "its files"
+    if not data:
+        raise ConfigError("data", f"is empty; tier=official reads {names} of {spec.name} ({spec.source}) from a file or folder")
+    path = Path(data)
+    if not path.exists():
+        raise DataError(path, f"is not there; {spec.name} reads {names} ({spec.source})")
+    load: Callable[[Path], list[Row]] = resolve(spec.official)
+    found = list(_known(path, spec)) if path.is_dir() else [path]
+    return [row for part in found or [path] for row in _counted(spec, part, load(part), subset)]
+
+
+def _known(folder: Path, spec: TaskSpec) -> Iterator[Path]:
+    """The files of a folder that go by their usual names, packed or not."""
+    for name in spec.files:
+        for path in (folder / name, folder / f"{name}.gz"):
+            if path.exists():
+                yield path
+                break
+
+
+def _counted(spec: TaskSpec, path: Path, rows: list[Row], subset: bool) -> list[Row]:
+    expected = spec.files.get(path.name.removesuffix(".gz"))
+    if expected not in (None, len(rows)) and not subset:
+        raise DataError(path, f"holds {len(rows)} rows, and {expected} were published; get it again, or say subset=true if a part is meant")
+    return rows
+
+
+def _problems(kind: Kind, rows: Sequence[Row]) -> Iterator[tuple[Row, str]]:
+    """Each malformed row, with what is wrong."""
+    seen: set[str] = set()
+    pools: dict[int, frozenset[str]] = {}
+    for row in rows:
+        if not row.id or row.id in seen:
+            yield row, "has no id" if not row.id else "has the id of another row"
+        if not isinstance(row.question, str) or not row.question.strip():
+            yield row, "asks nothing"
+        if row.split not in ("", *SPLITS):
+            yield row, f"is in split '{row.split}'; known are {', '.join(SPLITS)}"
+        problem = _answer_problem(kind, row, pools)
+        if problem:
+            yield row, problem
+        seen.add(row.id)
+
+
+def _answer_problem(kind: Kind, row: Row, pools: dict[int, frozenset[str]]) -> str:
+    if kind == "choice":
+        return _option_problem(row)
+    if kind == "ranking":
+        pool = pools.setdefault(id(row.choices), frozenset(row.choices))
+        if len(pool) != len(row.choices):
+            return "lists a candidate twice"
+        return "" if row.answer in pool else f"its target '{row.answer}' is none of the {len(pool)} candidates"
+    if kind == "qa":
+        return "" if _texts(row.answer) else "has no accepted answers"
+    return "" if isinstance(row.answer, str) and row.answer.strip() else "has no answer"
+
+
+def _option_problem(row: Row) -> str:
+    if not 2 <= len(row.choices) <= len(ascii_uppercase):
+        return f"has {len(row.choices)} options, want 2 to {len(ascii_uppercase)}"
+    at = row.answer
+    right = isinstance(at, int) and not isinstance(at, bool) and 0 <= at < len(row.choices)
+    return "" if right else f"its answer {at!r} is none of the {len(row.choices)} options"
+
+
+def _texts(answer: Any) -> bool:
+    return isinstance(answer, list) and bool(answer) and all(isinstance(text, str) and text.strip() for text in answer)
