@@ -116,8 +116,10 @@ def test_table_reads_well_as_a_string():
     assert "+12.5 [+12.5, +12.5]" in lines[3]
 
 
-def test_scores_by_kind_are_shown_beside_each_other():
+def test_scores_and_tokens_by_kind_are_shown_beside_each_other():
     found = [result("a", 1.0, kind="boil"), result("b", 0.5, kind="boil"), result("c", 0.2, kind="melt")]
     (row,) = table(found).rows
     assert row.kinds == {"boil": 75.0, "melt": 20.0}
-    assert drawn(table(found), 80).splitlines()[-2].split() == ["Base", "75.0", "20.0"]
+    assert row.kind_tokens == {"boil": 110.0, "melt": 110.0}
+    figures = [line.split() for line in drawn(table(found), 80).splitlines() if line.split()[:1] == ["Base"]]
+    assert figures[-2:] == [["Base", "75.0", "20.0"], ["Base", "110", "110"]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from xplearn.metrics.bootstrap import Bootstrap, Interval
@@ -47,6 +47,8 @@ class Row:
     """Experience arm minus plain arm at the same point on the same (task, replica)."""
     kinds: Mapping[str, float]
     """Mean score, 0 to 100, by kind of task."""
+    kind_tokens: Mapping[str, float]
+    """Tokens per episode, read and written, by kind of task: what experience costs where."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,13 +107,14 @@ def _row(group: Group, groups: Mapping[Group, Sequence[EpisodeResult]], label: s
         seconds=_mean(result.seconds for result in members),
         versus_base=_difference(members, groups.get(base, ()), bootstrap) if group != base else None,
         versus_plain=_difference(members, groups.get(plain, ()), bootstrap) if group != plain else None,
-        kinds=_by_kind(members),
+        kinds=_by_kind(members, lambda result: 100.0 * result.score),
+        kind_tokens=_by_kind(members, lambda result: result.tokens_in + result.tokens_out),
     )
 
 
-def _by_kind(members: Sequence[EpisodeResult]) -> dict[str, float]:
+def _by_kind(members: Sequence[EpisodeResult], figure: Callable[[EpisodeResult], float]) -> dict[str, float]:
     names = sorted({result.kind for result in members if result.kind})
-    return {name: _mean(100.0 * result.score for result in members if result.kind == name) for name in names}
+    return {name: _mean(figure(result) for result in members if result.kind == name) for name in names}
 
 
 def _grouped(results: Iterable[EpisodeResult]) -> dict[Group, list[EpisodeResult]]:

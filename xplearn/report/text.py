@@ -61,7 +61,7 @@ def standing(run: Run) -> str:
 def tables(table: Table, width: int) -> list[RichTable]:
     """The table in as many pieces as the width asks for; each begins with the row's label, and no figure is ever cut.
 
-    Domains have a column where there are several; scores by kind of task follow where kinds are few.
+    Domains have a column where there are several; scores, and what they cost in tokens, by kind of task follow where kinds are few.
     """
     lines, points = [cells(row) for row in table.rows], [row.point for row in table.rows]
     leading = 2 if len({row.domain for row in table.rows}) > 1 else 1
@@ -69,9 +69,13 @@ def tables(table: Table, width: int) -> list[RichTable]:
     pieces = [draw([*figures[:leading], *piece], points) for piece in pack(figures[2:], figures[:leading], width)]
     named = kinds(table)
     if 1 < len(named) <= MOST_KINDS:
-        leads = [Column("score by kind", figures[0].cells), *figures[1:leading]]
-        scores = [Column(kind, tuple(f"{row.kinds[kind]:.1f}" if kind in row.kinds else "–" for row in table.rows)) for kind in named]
-        pieces += [draw([*leads, *piece], points) for piece in pack(scores, leads, width)]
+        for title, form, found in (
+            ("score by kind", "{:.1f}", [row.kinds for row in table.rows]),
+            ("tokens by kind", "{:,.0f}", [row.kind_tokens for row in table.rows]),
+        ):
+            leads = [Column(title, figures[0].cells), *figures[1:leading]]
+            columns = [Column(kind, tuple(form.format(by[kind]) if kind in by else "–" for by in found)) for kind in named]
+            pieces += [draw([*leads, *piece], points) for piece in pack(columns, leads, width)]
     return pieces
 
 
