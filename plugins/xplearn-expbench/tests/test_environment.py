@@ -258,8 +258,8 @@ def test_a_question_is_answered_once():
         ({"test_share": 0.8, "dev_share": 0.3}, "test_share"),
         ({"test_share": float("nan")}, "test_share"),
         ({"data": "somewhere"}, "data"),
-        ({"execution": {"seconds": 0}}, "execution"),
-        ({"execution": {"memory_mb": 0}}, "execution"),
+        ({"execution": {"seconds": 0}}, "execution.seconds"),
+        ({"execution": {"memory_mb": 63}}, "execution.memory_mb"),
         ({"execution": {"allowed": True}}, "execution"),
     ],
 )

@@ -84,3 +84,27 @@ def test_published_files_lie_in_a_folder_by_task(fakes, tmp_path):
         make(tier="official", data=str(tmp_path), mix=["gsm8k", "mmlu"]).tasks("test")
     with pytest.raises(ConfigError, match="data: is empty"):
         make(tier="official", mix=["gsm8k"]).splits()
+
+
+def slices(preset):
+    from xplearn.config import load_experiment
+    from xplearn.plugins import installed
+
+    experiment, _ = load_experiment(preset, ["policy=core.scripted"], installed().registry)
+    stage = experiment.stream[0]
+    return make(**stage.env.fields), stage.tasks, experiment.evaluate.tasks
+
+
+@pytest.mark.parametrize("preset", ["expbench/transfer", "expbench/transfer_few_shot"])
+def test_transfer_learns_on_generic_tasks_and_is_tested_on_chemistry_alone(preset):
+    suite, learned, tested = slices(preset)
+    names = {spec.name: spec.group for spec in suite.specs()}
+    assert {names[kind] for kind in learned.kinds} == {"generic"}
+    assert (learned.split, tested.split, tested.kinds) == ("train", "test", ["chemistry"])
+    assert {*learned.kinds, *tested.kinds} == set(names)
+
+
+def test_few_shot_transfer_shows_examples_of_chemistry_alone():
+    zero, few = slices("expbench/transfer")[0], slices("expbench/transfer_few_shot")[0]
+    assert {spec.name: few.shots_of(spec) for spec in few.specs() if few.shots_of(spec)} == {"chemistry": 4}
+    assert not any(zero.shots_of(spec) for spec in zero.specs())
