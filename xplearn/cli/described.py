@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import inspect
+import json
 import textwrap
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -64,7 +65,8 @@ def as_yaml(value: Any) -> str:
     """A value as an experiment file says it, on one line."""
     import yaml
 
-    return yaml.safe_dump(value, default_flow_style=True, allow_unicode=True, width=10**6).removesuffix("...\n").strip()
+    text = yaml.safe_dump(value, default_flow_style=True, allow_unicode=True, width=10**6).removesuffix("...\n").strip()
+    return json.dumps(value, ensure_ascii=False) if "\n" in text else text
 
 
 def _fields(cls: Any) -> list[dataclasses.Field[Any]]:
