@@ -96,6 +96,27 @@ def test_files_of_a_folder_are_read_by_their_usual_names_alone(fakes, monkeypatc
     assert read == ["train.jsonl", "test.jsonl.gz"]
 
 
+def test_a_file_that_stands_for_others_is_read_alone(fakes, monkeypatch, tmp_path):
+    read = []
+    fakes.load_code = lambda path: read.append(path.name) or [ROW]
+    files = {"HumanEval.jsonl": 1, "HumanEvalPlus.jsonl": 1}
+    monkeypatch.setitem(TASKS, "humaneval", dataclasses.replace(TASKS["humaneval"], files=files))
+    (tmp_path / "HumanEvalPlus.jsonl").touch()
+    official("humaneval", data=str(tmp_path)).splits()
+    (tmp_path / "HumanEval.jsonl.gz").touch()
+    official("humaneval", data=f"{tmp_path}/").splits()
+    assert read == ["HumanEvalPlus.jsonl", "HumanEval.jsonl.gz"]
+
+
+def test_a_question_of_two_files_keeps_its_id_in_the_first(fakes, tmp_path):
+    fakes.load_maths = lambda path: [dataclasses.replace(ROW, id="x", split=path.name[:-6])]
+    for name in ("train.jsonl", "test.jsonl"):
+        (tmp_path / name).touch()
+    env = official("gsm8k", data=str(tmp_path), subset=True)
+    assert [task.id for task in env.tasks("test")] == ["gsm8k/x+2"]
+    assert "1 repeated in a later split" in env.version
+
+
 def test_a_folder_of_other_names_is_left_to_the_loader(fakes, tmp_path):
     folder = tmp_path / "mmlu"
     folder.mkdir()

@@ -44,7 +44,15 @@ def test_hashed_splits_have_about_their_shares_and_ignore_the_other_rows():
 
 
 def test_equal_questions_fall_into_one_split():
-    assert hashed("Who wrote Faust?", 0.3, 0.1) == hashed("who wrote FAUST", 0.3, 0.1)
+    one, other = (Row(id="a", question=question, answer="x") for question in ("Who wrote Faust?", "who wrote FAUST"))
+    assert hashed(one, 0.3, 0.1) == hashed(other, 0.3, 0.1)
+
+
+def test_rows_of_one_group_fall_into_one_split():
+    made = [Row(id=str(n), question=f"What is {n}?", answer="x", meta={"group": f"template {n % 40}"}) for n in range(400)]
+    found = assigned(made, "source", 0.3, 0.1)
+    assert all(len({row.split for row in found[n::40]}) == 1 for n in range(40))
+    assert {row.split for row in found} == {"train", "dev", "test"}
 
 
 def test_all_may_be_for_testing_or_none():

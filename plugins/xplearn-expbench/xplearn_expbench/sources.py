@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
 
 from xplearn import ConfigError, DataError
-from xplearn_expbench.catalogue import needing_extras, resolve
+from xplearn_expbench.catalogue import ALONE, needing_extras, resolve
 from xplearn_expbench.spec import Kind, Row, TaskSpec, Tier
 from xplearn_expbench.splits import SPLITS
 
@@ -54,17 +56,26 @@ def _published(spec: TaskSpec, data: str, subset: bool) -> list[Row]:
     if not path.exists():
         raise DataError(path, f"is not there; {spec.name} reads {names} ({spec.source})")
     load: Callable[[Path], list[Row]] = resolve(spec.official)
-    found = list(_known(path, spec)) if path.is_dir() else [path]
-    return [row for part in found or [path] for row in _counted(spec, part, load(part), subset)]
+    parts = _known(path, spec) if path.is_dir() else []
+    return _named_apart([row for part in parts or [path] for row in _counted(spec, part, load(part), subset)])
 
 
-def _known(folder: Path, spec: TaskSpec) -> Iterator[Path]:
-    """The files of a folder that go by their usual names, packed or not."""
-    for name in spec.files:
-        for path in (folder / name, folder / f"{name}.gz"):
-            if path.exists():
-                yield path
-                break
+def _known(folder: Path, spec: TaskSpec) -> list[Path]:
+    """What of a folder goes by its usual name, packed or not."""
+    packed = [(name, folder / f"{name}{ending}") for name in spec.files for ending in ("", ".gz")]
+    found = {name: path for name, path in reversed(packed) if path.exists()}
+    together = [found[name] for name in spec.files if name in found and name not in ALONE]
+    return together or list(found.values())
+
+
+def _named_apart(rows: Sequence[Row]) -> list[Row]:
+    """Rows of several files, where ids are made of the question and two files ask the same."""
+    seen: Counter[str] = Counter()
+    named = []
+    for row in rows:
+        seen[row.id] += 1
+        named.append(row if seen[row.id] == 1 else dataclasses.replace(row, id=f"{row.id}+{seen[row.id]}"))
+    return named
 
 
 def _counted(spec: TaskSpec, path: Path, rows: list[Row], subset: bool) -> list[Row]:

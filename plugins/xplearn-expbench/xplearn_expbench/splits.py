@@ -33,9 +33,9 @@ def place(question: str) -> float:
     return int.from_bytes(digest, "big") / _RANGE
 
 
-def hashed(question: str, test_share: float, dev_share: float) -> str:
-    """Split of a question by its hash: equal questions are never in two."""
-    at = place(question)
+def hashed(row: Row, test_share: float, dev_share: float) -> str:
+    """Split of a row by the hash of its question, or of its group (the template it is made from): equal ones are never in two."""
+    at = place(str(row.meta.get("group") or row.question))
     if at < test_share:
         return "test"
     return "dev" if at < test_share + dev_share else "train"
@@ -59,7 +59,7 @@ def assigned(rows: Sequence[Row], by: By, test_share: float, dev_share: float) -
 def _split(row: Row, by: By, renamed: dict[str, str], test_share: float, dev_share: float) -> str:
     if by == "source" and row.split:
         return renamed.get(row.split, row.split)
-    return hashed(row.question, test_share, dev_share)
+    return hashed(row, test_share, dev_share)
 
 
 def sampled(rows: Sequence[Row], count: int | None, seed: int, task: str) -> list[Row]:
