@@ -1,4 +1,4 @@
-"""The plugin ``expweaver``."""
+"""ExpWeaver's parts: the policy's own summaries as a bank of its states, and the latent memory that reads them while it decodes."""
 
 from __future__ import annotations
 
@@ -12,4 +12,13 @@ if TYPE_CHECKING:
 
 @hookimpl
 def xplearn_register(registry: PluginRegistry) -> None:
-    """Register the parts and presets."""
+    """Register the parts."""
+    registry.add(
+        "conditioner", "latent", "xplearn_expweaver.latent:LatentConditioner", help="experience read as hidden states at each decoding step"
+    )
+    registry.add(
+        "learner",
+        "summaries",
+        "xplearn_expweaver.summaries:SummaryWriter",
+        help="summaries and the policy's states of them, first in, first out",
+    )

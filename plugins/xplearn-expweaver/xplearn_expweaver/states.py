@@ -1,0 +1,40 @@
+"""The space in which the policy thinks: experience and the moment of decoding are hidden states of one model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from xplearn import ContractError, ExperienceStore, LocalPolicy, Policy
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def encoder_id(policy: Policy) -> str:
+    """Names the model whose states a space holds. Not its version: old entries stay as they were encoded, and drift away."""
+    model = Path(str(getattr(policy, "model", ""))).name
+    return "/".join(filter(None, ["expweaver.state", type(policy).__name__, model]))
+
+
+def states(policy: Policy, texts: Sequence[str]) -> NDArray[np.float32]:
+    """Float32 ``[N, D]``: last layer after the final norm, last token, without injection and not normalised; detached."""
+    return np.asarray(cast(LocalPolicy, policy).encode(texts).float().cpu().numpy(), dtype=np.float32)
+
+
+def require_own(store: ExperienceStore, space: str, policy: Policy, width: int) -> None:
+    """Refuse a bank whose vectors are not states of this policy's model; a space that is not there yet is none.
+
+    Raises:
+        ContractError: naming both.
+    """
+    held, own = store.spaces().get(space), (encoder_id(policy), width)
+    if held is not None and held != own:
+        raise ContractError(
+            "expweaver",
+            f"space '{space}' of the bank holds vectors of '{held[0]}' with {held[1]} numbers, this policy's states are '{own[0]}' with "
+            f"{own[1]}; use the bank of this model, or let expweaver.summaries write a new one, e.g. space=state2 on both parts",
+        )
