@@ -25,7 +25,8 @@ def check(row: Row, completion: str) -> Verdict:
     ``timed-out`` and ``crashed``, score 0.
 
     Raises:
-        DataError: the row has no such form or no such answer, or math-verify is needed and not installed.
+        DataError: the row has no such form or no such answer.
+        PluginError: only math-verify could tell, and it is not installed. An answer that cannot be compared is not called wrong.
     """
     form = row.meta.get("form")
     if form == "number":

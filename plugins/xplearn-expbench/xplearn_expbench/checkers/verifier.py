@@ -13,10 +13,10 @@ import threading
 from pathlib import Path
 from typing import IO, Any, Literal, cast
 
-from xplearn import DataError
+from xplearn import PluginError
 
 Outcome = Literal["equal", "different", "timed-out", "crashed"]
-GET = "pip install 'xplearn-expbench[maths]'"
+_GET = "pip install 'xplearn-expbench[maths]'"
 SECONDS = 10.0
 """Wall-clock limit of one comparison; most take a few milliseconds."""
 _START_SECONDS = 120.0
@@ -39,7 +39,7 @@ class Verifier:
         """Whether two LaTeX expressions are equal.
 
         Raises:
-            DataError: math-verify is not installed, or its process doesn't start.
+            PluginError: math-verify is not installed, or its process doesn't start; with the command that installs it.
         """
         with self._lock:
             if self._child is None:
@@ -121,11 +121,11 @@ def _started() -> _Child:
     try:
         hello = child.hear(_START_SECONDS)
     except (TimeoutError, EOFError):
-        hello = {"absent": "its process did not start"}
+        hello = {"absent": "its process does not start"}
     if "ready" in hello:
         return child
     child.kill()
-    raise DataError("math-verify", f"is needed to compare answers that are expressions, and cannot be used ({hello['absent']}): {GET}")
+    raise PluginError("expbench", f"answers that are expressions are compared by 'math-verify', and {hello['absent']}: {_GET}")
 
 
 shared = Verifier()
