@@ -1,0 +1,89 @@
+"""The process that runs the tests: it starts the program in another one, asks that for values and compares them here.
+
+The program is never in one process with the tests, the expected values or the token, so it can neither read nor forge them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+from . import candidate, limits
+from .compare import SAME, compiled, same
+from .descendants import end_all
+from .remote import Program
+from .watch import End, Watch
+
+_REQUESTS, _ANSWERS = 3, 4
+
+
+def main(lifeline: int, *, seconds: float, memory_mb: int, namespaces: bool) -> NoReturn:
+    """Judge the program that standard input holds, and write ``{token, status, detail, output, sealed}`` to standard output."""
+    sealed = namespaces and limits.only_folder_writable(os.getcwd())
+    limits.resources(seconds=seconds, memory_mb=memory_mb)
+    if not namespaces:
+        limits.adopt_orphans()
+    requests, answers, output = os.pipe(), os.pipe(), os.pipe()
+    process = os.fork()
+    if not process:
+        _become_program(requests[0], answers[1], output[1], lifeline, namespaces=namespaces)
+    for theirs in (requests[0], answers[1], output[1]):
+        os.close(theirs)
+    limits.hide()
+    job = json.load(sys.stdin.buffer)
+    watch = Watch(process=process, answers=answers[0], output=output[0], lifeline=lifeline, seconds=seconds, namespaces=namespaces)
+    status, detail = verdict(job, Program(watch, requests[1]))
+    if not namespaces:
+        end_all(os.getpid())
+    report = {"token": job["token"], "status": status, "detail": detail[:500], "output": watch.said(), "sealed": sealed}
+    os.write(1, json.dumps(report).encode())
+    os._exit(0)
+
+
+def verdict(job: Mapping[str, Any], program: Program) -> tuple[str, str]:
+    """Status and reason. ``invalid``: the tests themselves are no Python, or their preamble fails."""
+    scope: dict[str, Any] = {"__name__": "__tests__", SAME: same}
+    try:
+        preamble, tests = (compiled(job[part]) for part in ("preamble", "tests"))
+        exec(preamble, scope)  # noqa: S102 - the tests come with the task, not from a policy
+    except Exception as error:
+        return "invalid", _named(error)
+    try:
+        # a program that writes to the pipe itself may send more names, ours among them
+        defined = dict(program.ask("load", job["code"], job["names"]))
+        if missing := [name for name in job["names"] if name not in defined]:
+            return "crashed", f"does not define {', '.join(missing)}"
+        scope |= {name: defined[name] for name in job["names"]}
+        exec(tests, scope)  # noqa: S102
+    except End as end:
+        return end.status, str(end)
+    except Exception as error:
+        return ("crashed" if error is program.fault else "wrong"), _named(error)
+    return (program.end.status, str(program.end)) if program.end else ("passed", "")
+
+
+def _named(error: Exception) -> str:
+    line = error.__traceback__.tb_next.tb_lineno if error.__traceback__ and error.__traceback__.tb_next else None
+    where = f" (line {line} of the tests)" if line else ""
+    return f"{type(error).__name__}: {error}{where}"
+
+
+def _become_program(requests: int, answers: int, output: int, lifeline: int, *, namespaces: bool) -> NoReturn:
+    """In the new process, forked while nothing about the job is known yet: leave no more open than the program needs, and serve."""
+    with contextlib.suppress(BaseException):
+        os.close(lifeline)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        os.dup2(output, 1)
+        os.dup2(output, 2)
+        kept = os.dup(requests), os.dup(answers)
+        os.dup2(kept[0], _REQUESTS, inheritable=False)
+        os.dup2(kept[1], _ANSWERS, inheritable=False)
+        os.closerange(_ANSWERS + 1, limits.OPEN_FILES)
+        limits.processes(namespaces=namespaces)
+        limits.renounce()
+        candidate.serve(_REQUESTS, _ANSWERS)
+    os._exit(1)

@@ -1,0 +1,126 @@
+"""One program in one fresh interpreter, from its start to the last of its processes."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from xplearn_expbench.runner.program import Program
+
+_INSIDE = Path(__file__).with_name("inside")
+_UNSHARE = ("unshare", "--user", "--map-root-user", "--net", "--ipc", "--mount", "--pid", "--fork", "--kill-child")
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+_GRACE_SECONDS = 10.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """How one program is shut in."""
+
+    python: str
+    """The interpreter."""
+    seconds: float
+    """Wall clock from the moment that the program is loaded."""
+    memory_mb: int
+    """Address space of each of its processes."""
+    namespaces: bool
+    """Linux namespaces: no network, no other processes, and where mounts allow no file to write but in its folder."""
+
+    def run(self, program: Program) -> dict[str, Any]:
+        """The judge's report: ``status``, ``detail``, ``output``, ``sealed``. Without one the program has crashed or timed out."""
+        token = secrets.token_hex(16)
+        job = {"token": token, "code": program.code, "preamble": program.preamble, "tests": program.tests, "names": program.names}
+        with _folder() as folder, _lifeline() as lifeline:
+            process = self._start(folder, lifeline)
+            try:
+                written, complaint = process.communicate(json.dumps(job).encode(), timeout=self.seconds + _GRACE_SECONDS)
+            except subprocess.TimeoutExpired:
+                return _report("timed-out", f"no verdict within {self.seconds:g} s")
+            finally:
+                _end(process)
+                if process.returncode != 0 and not self.namespaces:
+                    _end_marked(folder)
+        return _read(written, token) if process.returncode == 0 else _report("crashed", _last(complaint, process.returncode))
+
+    def _start(self, folder: str, lifeline: int) -> subprocess.Popen[bytes]:
+        inside = (str(_INSIDE / "__main__.py"), str(lifeline), str(self.seconds), str(self.memory_mb), str(int(self.namespaces)))
+        return subprocess.Popen(
+            [*(_UNSHARE if self.namespaces else ()), self.python, "-s", "-P", "-X", "utf8", *inside],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=folder,
+            env=_environment(folder),
+            pass_fds=(lifeline,),
+            start_new_session=True,
+        )
+
+
+def _environment(folder: str) -> dict[str, str]:
+    """Nothing of ours. The hash seed is fixed, since no verdict must hang on the order of a set: hence ``-s -P`` instead of ``-I``."""
+    return {"HOME": folder, "TMPDIR": folder, "PYTHONHASHSEED": "0", **dict.fromkeys(_THREADS, "1")}
+
+
+@contextlib.contextmanager
+def _folder() -> Iterator[str]:
+    folder = tempfile.mkdtemp(prefix="xplearn-code-")
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _lifeline() -> Iterator[int]:
+    """A pipe that closes when this process ends, however it ends: the judge, which has its other end, then ends too."""
+    theirs, ours = os.pipe()
+    try:
+        yield theirs
+    finally:
+        os.close(ours)
+        os.close(theirs)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    with contextlib.suppress(OSError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    for stream in (process.stdin, process.stdout, process.stderr):
+        if stream:
+            stream.close()
+
+
+def _end_marked(folder: str) -> None:
+    """Kill what a dead judge could not: processes, in whatever session, that still carry the environment they were given."""
+    mark = f"HOME={folder}".encode()
+    for file in Path("/proc").glob("[0-9]*/environ"):
+        with contextlib.suppress(OSError):
+            if mark in file.read_bytes().split(b"\0"):
+                os.kill(int(file.parent.name), signal.SIGKILL)
+
+
+def _read(written: bytes, token: str) -> dict[str, Any]:
+    try:
+        report: dict[str, Any] = json.loads(written)
+    except ValueError:
+        return _report("crashed", "the judge gave no verdict")
+    return report if report["token"] == token else _report("crashed", "the verdict carries another token")
+
+
+def _report(status: str, detail: str) -> dict[str, Any]:
+    return {"status": status, "detail": detail, "output": "", "sealed": False}
+
+
+def _last(complaint: bytes, code: int) -> str:
+    lines = complaint.decode(errors="replace").strip().splitlines()
+    return lines[-1] if lines else f"the judge ended with status {code}"

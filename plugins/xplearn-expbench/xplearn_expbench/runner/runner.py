@@ -1,0 +1,127 @@
+"""Running programs that a policy wrote: isolated, not secure."""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from xplearn import ConfigError, ContractError
+from xplearn_expbench.runner.process import Cell
+from xplearn_expbench.runner.program import Outcome, Program
+from xplearn_expbench.spec import Execution
+
+_PROBE = Program(code="def answer():\n    return 42", tests="assert answer() == 42", names=("answer",))
+
+
+@dataclass(kw_only=True)
+class Runner:
+    """Runs programs with their tests, each in interpreters of its own that nothing outlives.
+
+    A program sees an empty environment, a temporary folder, no input, and limits on processor time, wall clock, memory, file size, open
+    files and processes. The tests run in another process than the program, which is asked for values over a pipe; results are compared as
+    built-in types, and a pass is a fresh random token that only the tests' process knows. So a program cannot pass by exiting, by objects
+    that equal everything, by looking for the token or by reading the tests. On Linux, where the system lets us, user, process, network and
+    mount namespaces hide other processes and the network and leave no file writable outside the folder.
+
+    **Not stopped**: reading any file that this user may read; with ``namespaces="never"``, or where the system has none, also using the
+    network, writing or deleting this user's files, reading the environment of this user's processes and killing them. Holes of the kernel
+    are not ours to close, and as root even device files lie open. Run what you do not trust in a virtual machine.
+    """
+
+    execution: Execution
+    """Whether and within which limits."""
+    parallel: int = 2
+    """Programs at one time."""
+    python: str = ""
+    """Interpreter of the programs, 3.11 or later; empty: this one."""
+    _cell: Cell | None = field(default=None, init=False, repr=False)
+    _sealed: bool = field(default=False, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        execution = self.execution
+        if not execution.allow:
+            raise ConfigError(
+                "execution.allow", "is false; set execution.allow=true to run programs that a policy wrote (isolated, not secure: see docs)"
+            )
+        if not 0 < execution.seconds < math.inf:
+            raise ConfigError("execution.seconds", f"must be above 0, not {execution.seconds}")
+        if execution.memory_mb < 64:
+            raise ConfigError("execution.memory_mb", f"must be at least 64, not {execution.memory_mb}")
+        if self.parallel < 1:
+            raise ConfigError("parallel", f"must be at least 1, not {self.parallel}")
+
+    def run(self, program: Program) -> Outcome:
+        """Run one program.
+
+        Raises:
+            ConfigError: programs cannot be run here, or not within namespaces as asked.
+            ContractError: the tests are no Python or their preamble fails.
+        """
+        return self._run(self.cell, program)
+
+    def run_all(self, programs: Iterable[Program]) -> list[Outcome]:
+        """Run programs, ``parallel`` at a time; outcomes in the order of the programs. Errors as in ``run``."""
+        cell = self.cell
+        with ThreadPoolExecutor(self.parallel, thread_name_prefix="xplearn-code") as pool:
+            return list(pool.map(lambda program: self._run(cell, program), programs))
+
+    @property
+    def cell(self) -> Cell:
+        """How programs are shut in here: found by trying, once.
+
+        Raises:
+            ConfigError: nothing works; says what was tried.
+        """
+        if self._cell is None:
+            self._cell = self._probe()
+        return self._cell
+
+    @property
+    def isolation(self) -> str:
+        """In words for the record: ``namespaces, read-only files``, ``namespaces`` or ``process``."""
+        if not self.cell.namespaces:
+            return "process"
+        return "namespaces, read-only files" if self._sealed else "namespaces"
+
+    def _probe(self) -> Cell:
+        if os.name != "posix":
+            raise ConfigError("execution.allow", f"programs can be run on Linux and other POSIX systems, not on {sys.platform}")
+        failures = []
+        for cell in self._cells():
+            report = _attempt(cell)
+            if report["status"] == "passed":
+                self._sealed = bool(report["sealed"])
+                return cell
+            failures.append(f"{'with' if cell.namespaces else 'without'} namespaces: {report['detail']}")
+        hint = "; set execution.namespaces=auto to do without" if self.execution.namespaces == "always" else ""
+        raise ConfigError("execution.namespaces", f"no program can be run here ({'; '.join(failures)}){hint}")
+
+    def _cells(self) -> Iterator[Cell]:
+        execution = self.execution
+        most = max(execution.seconds, 10.0)
+        cell = Cell(python=self.python or sys.executable, seconds=most, memory_mb=execution.memory_mb, namespaces=False)
+        if execution.namespaces != "never":
+            yield replace(cell, namespaces=True)
+        if execution.namespaces != "always":
+            yield cell
+
+    def _run(self, cell: Cell, program: Program) -> Outcome:
+        started = time.monotonic()
+        report = replace(cell, seconds=self.execution.seconds).run(program)
+        if report["status"] == "invalid":
+            raise ContractError("expbench", f"the tests of a program cannot be run: {report['detail']}")
+        seconds = time.monotonic() - started
+        return Outcome(ending=report["status"], detail=report["detail"], output=report["output"], seconds=seconds, code=program.code)
+
+
+def _attempt(cell: Cell) -> dict[str, Any]:
+    try:
+        return cell.run(_PROBE)
+    except OSError as error:
+        return {"status": "crashed", "detail": f"{error.filename}: {error.strerror}"}
