@@ -188,8 +188,8 @@ def test_a_server_that_falls_silent_or_drips_is_left_in_time(model, hasty, how):
 
 
 def test_a_reply_without_end_is_read_only_so_far(model, config):
-    model.script((200, b'{"choices": [{"message": {"content": "' + b"x" * (3 << 20)))
-    with pytest.raises(EndpointError):
+    model.script(completion("x" * (3 << 20)))
+    with pytest.raises(EndpointError, match="is no chat completion"):
         ask(config)
 
 
