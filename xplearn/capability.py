@@ -12,7 +12,7 @@ from typing import Protocol
 Capability = str
 """A dotted name, ``<slot>.<what>``; a plugin may define its own under its own name.
 
-``policy.score .train .encode .memory .reference .keyed .pretrained`` · ``env.replay .actions .demos .ranking .pages`` ·
+``policy.score .train .encode .memory .reference .rank .keyed .pretrained`` · ``env.replay .actions .demos .ranking .pages`` ·
 ``selector.act .study .none`` · ``conditioner.text .latent`` · ``learner.conditioned`` · ``store.filled`` ·
 ``store.space:<name>``
 """
@@ -23,6 +23,7 @@ WHY: dict[Capability, str] = {
     "policy.encode": "texts must be encoded by the policy's own hidden states",
     "policy.memory": "latent experience must enter the policy's forward pass",
     "policy.reference": "the policy before training must stay reachable",
+    "policy.rank": "candidates must be put in order by the policy",
     "policy.keyed": "samples must depend on their key alone",
     "policy.pretrained": "a trainer of another library must get at the transformers model",
     "env.replay": "the same task and seed must give the same episode",

@@ -372,3 +372,11 @@ def test_check_asks_nobody_and_nothing_need_be_fetched(server, tmp_path, capsys)
 def test_it_is_loaded_without_torch():
     code = "import sys, xplearn; xplearn.make('policy', 'core.openai', url='http://h/v1', model='m'); assert 'torch' not in sys.modules"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_ranking_is_refused_before_anything_is_asked(server, plugins, tmp_path):
+    pytest.importorskip("torch")
+    experiment, _ = load_experiment(mix(server.url, tmp_path), ["sampling.choices=rank"], plugins.registry)
+    found = {problem.capability: str(problem) for problem in check_experiment(experiment, plugins) if problem.slot == "sampling"}
+    assert "core.hf" in found["policy.rank"]
+    assert server.requests == []

@@ -144,7 +144,7 @@ def _needs(parts: Parts) -> Iterator[tuple[str, str, Part]]:
         if block.choices == "admissible":
             yield key, "choices: admissible", _Need(frozenset({"env.actions"}))
         elif block.choices == "rank":
-            yield key, "choices: rank", _Need(frozenset({"env.ranking"}))
+            yield key, "choices: rank", _Need(frozenset({"env.ranking", "policy.rank"}))
     plan = parts.plan
     for path, name, learner in parts.learners():
         wish = learner.plan()

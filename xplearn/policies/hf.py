@@ -72,7 +72,7 @@ class HfPolicy(LocalPolicy):
 
     @property
     def provides(self) -> frozenset[Capability]:
-        named = "score", "train", "encode", "memory", "reference", "keyed", "pretrained"
+        named = "score", "train", "encode", "memory", "reference", "rank", "keyed", "pretrained"
         return frozenset(f"policy.{name}" for name in named)
 
     def setup(self, agent: AgentView) -> None:

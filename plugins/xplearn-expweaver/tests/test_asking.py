@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
+from xplearn_expweaver.asking import SearchConditioner
 
 from xplearn import Completion, ConfigError, ContractError, Experience, Query, Selection, make
 from xplearn.testing.agents import FakeAgent
 from xplearn.testing.samples import task
-from xplearn_expweaver.asking import SearchConditioner
 
 TOPICS = ("boiling water", "planting seeds", "melting ice")
 

@@ -3,13 +3,13 @@ import pytest
 pytest.importorskip("torch")
 
 import torch
+from xplearn_expweaver.hybrid import HybridConditioner
+from xplearn_expweaver.thinking import Expectation
 
 from xplearn import Conditioning, ConfigError, Query, Sampling, Selection
 from xplearn.testing.agents import FakeAgent
 from xplearn.testing.fakes import ready_policy
 from xplearn.testing.samples import task
-from xplearn_expweaver.hybrid import HybridConditioner
-from xplearn_expweaver.thinking import Expectation
 
 FREE = Sampling(max_new_tokens=8, temperature=1.0, stop=())
 SHOWN = [Conditioning(messages=({"role": "user", "content": f"You see {row} cups."},)) for row in range(4)]
