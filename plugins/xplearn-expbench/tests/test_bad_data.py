@@ -121,3 +121,13 @@ def test_a_folder_of_other_names_is_left_to_the_loader(fakes, tmp_path):
     folder = tmp_path / "mmlu"
     folder.mkdir()
     assert official("mmlu", data=str(folder)).splits() == ("train", "dev", "test")
+
+
+def test_candidates_that_rows_share_are_looked_at_once(fakes, monkeypatch):
+    import time
+
+    pool = tuple(f"item {n}" for n in range(20_000))
+    rows = [dataclasses.replace(ROW, id=str(n), question=f"Next after {n}?", answer=pool[n], choices=pool) for n in range(2_000)]
+    began = time.process_time()
+    asked("rec_movies", rows, fakes, monkeypatch, "ranking")
+    assert time.process_time() - began < 5

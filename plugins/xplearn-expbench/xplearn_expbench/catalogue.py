@@ -208,7 +208,8 @@ _SPECIAL = (
         metric="NDCG@10",
         chance=0.227,
         licence="GroupLens: research only, not to be passed on",
-        source="MovieLens, grouplens.org/datasets/movielens (Harper and Konstan, 2015); the paper's own data are not public",
+        source="MovieLens 100K or 1M, grouplens.org/datasets/movielens (Harper and Konstan, 2015); the paper's own data are not public",
+        files={"u.data": 2829, "ml-100k.inter": 2829, "ratings.dat": 18120},
     ),
     TaskSpec(
         name="rec_beauty",
@@ -222,6 +223,7 @@ _SPECIAL = (
         chance=0.227,
         licence="none is stated; the reviews are Amazon's",
         source="Amazon Beauty, 5-core, cseweb.ucsd.edu/~jmcauley/datasets.html (McAuley et al., 2015); the paper's own data are not public",
+        files={"Beauty.txt": 67089},
     ),
 )
 

@@ -80,8 +80,9 @@ def _digest(rows: Sequence[Row]) -> str:
     digest = hashlib.blake2b(digest_size=6)
     pools: dict[int, str] = {}
     for row in rows:
-        pool = pools.setdefault(id(row.choices), hashlib.blake2b(_json(row.choices), digest_size=6).hexdigest())
-        digest.update(_json([row.id, row.split, row.question, row.answer, pool, dict(row.meta)]))
+        if id(row.choices) not in pools:
+            pools[id(row.choices)] = hashlib.blake2b(_json(row.choices), digest_size=6).hexdigest()
+        digest.update(_json([row.id, row.split, row.question, row.answer, pools[id(row.choices)], dict(row.meta)]))
     return digest.hexdigest()
 
 

@@ -86,7 +86,7 @@ def _counted(spec: TaskSpec, path: Path, rows: list[Row], subset: bool) -> list[
 
 
 def _problems(kind: Kind, rows: Sequence[Row]) -> Iterator[tuple[Row, str]]:
-    """Each malformed row, with what is wrong."""
+    """Each malformed row, with what is wrong. Thousands of rankings share one tuple of candidates: it is looked at once."""
     seen: set[str] = set()
     pools: dict[int, frozenset[str]] = {}
     for row in rows:
@@ -106,7 +106,9 @@ def _answer_problem(kind: Kind, row: Row, pools: dict[int, frozenset[str]]) -> s
     if kind == "choice":
         return _option_problem(row)
     if kind == "ranking":
-        pool = pools.setdefault(id(row.choices), frozenset(row.choices))
+        if id(row.choices) not in pools:
+            pools[id(row.choices)] = frozenset(row.choices)
+        pool = pools[id(row.choices)]
         if len(pool) != len(row.choices):
             return "lists a candidate twice"
         return "" if row.answer in pool else f"its target '{row.answer}' is none of the {len(pool)} candidates"
