@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-torch = pytest.importorskip("torch")
+pytest.importorskip("torch")
 
+import torch
 from xplearn_expweaver.adapter import LatentAdapter, aligned
 from xplearn_expweaver.gate import Added, Fixed, Gated
 from xplearn_expweaver.latent import LatentConditioner

@@ -6,8 +6,9 @@ import dataclasses
 
 import pytest
 
-torch = pytest.importorskip("torch")
+pytest.importorskip("torch")
 
+import torch
 from xplearn_expweaver.latent import LatentConditioner
 
 from xplearn import Conditioning, Memory, Sampling
@@ -76,7 +77,9 @@ def test_the_prompt_is_read_without_injection():
     assert torch.equal(policy.encode(["a cup"]), weaving(gate="none").encode(["a cup"]))
 
 
-@pytest.mark.parametrize("fields", [{}, {"query_mode": "u_plus_h", "value_proj": True, "k": 3}, {"every": "completion"}, {"k": 50}, {"pooling": "mean"}])
+@pytest.mark.parametrize(
+    "fields", [{}, {"query_mode": "u_plus_h", "value_proj": True, "k": 3}, {"every": "completion"}, {"k": 50}, {"pooling": "mean"}]
+)
 @pytest.mark.parametrize("temperature", [0.0, 0.7])
 def test_step_by_step_gives_what_one_pass_gives(fields, temperature):
     policy, memory = weaving(**fields), bank(barred=(4, 9))

@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-torch = pytest.importorskip("torch")
+pytest.importorskip("torch")
 
 import numpy as np
+import torch
 from xplearn_expweaver.latent import LatentConditioner
 
 from xplearn import ConfigError, ContractError, Selection

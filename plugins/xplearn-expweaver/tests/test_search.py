@@ -5,8 +5,9 @@ import weakref
 
 import pytest
 
-torch = pytest.importorskip("torch")
+pytest.importorskip("torch")
 
+import torch
 from xplearn_expweaver import search
 from xplearn_expweaver.search import Ready, Rows
 
