@@ -8,7 +8,7 @@ import pytest
 from xplearn_expbench.checkers.chemistry import check, molecule_in, yes_or_no
 from xplearn_expbench.spec import Row
 
-from xplearn import DataError
+from xplearn import DataError, PluginError
 
 pytest.importorskip("rdkit")
 
@@ -340,14 +340,14 @@ def test_every_measure_can_be_taken():
     assert all(measure(parse("CCO"), name) >= -1 for name in MEASURES if name != "similarity")
 
 
-ABSENT = r"needs the package 'rdkit' .*; type: pip install 'xplearn-expbench\[chemistry\]'"
+ABSENT = r"chemistry needs the package 'rdkit' .*: pip install 'xplearn-expbench\[chemistry\]'"
 
 
 def test_without_rdkit_the_task_says_what_to_type_when_it_is_used(monkeypatch, tmp_path):
     (tmp_path / "BBBP.csv").write_text("BBBP,smiles\n1,CCO\n")
     monkeypatch.setitem(sys.modules, "rdkit", None)
     for use in (lambda: check(design(TWO_CARBONS), "CCO"), chemistry, lambda: load(tmp_path)):
-        with pytest.raises(DataError, match=ABSENT):
+        with pytest.raises(PluginError, match=ABSENT):
             use()
     assert check(endpoint(), "yes").status == "correct"
 

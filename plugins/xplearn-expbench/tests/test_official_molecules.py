@@ -93,21 +93,21 @@ def test_gzip_and_a_byte_order_mark_are_read(file):
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
-        ("BBBP.csv", "", "BBBP.csv:1: has the columns ; wanted smiles with BBBP"),
-        ("BBBP.csv", "p,smiles\n1,CCO\n", "BBBP.csv:1: has the columns p, smiles; wanted"),
-        ("BBBP.csv", "BBBP\n1\n", "BBBP.csv:1: has the columns BBBP; wanted"),
-        ("BBBP.csv", "BBBP,smiles\n1,CCO\n1\n", "BBBP.csv:3: has 1 cells, the header 2"),
-        ("BBBP.csv", "BBBP,smiles\n1,CCO,1\n", "BBBP.csv:2: has 3 cells, the header 2"),
-        ("BBBP.csv", "BBBP,smiles\n1,CCO\n2,CCN\n", "BBBP.csv:3: '2' is no label of bbbp"),
-        ("BBBP.csv", "BBBP,smiles\nnan,CCO\n", "BBBP.csv:2: 'nan' is no label"),
-        ("BBBP.csv", "BBBP,smiles\n,CCO\n", "BBBP.csv:2: '' is no label"),
-        ("esol.csv", ESOL + "x,soluble,CCO\n", "esol.csv:2: 'soluble' is no label of esol"),
-        ("esol.csv", ESOL + "x,nan,CCO\n", "esol.csv:2: 'nan' is no label of esol"),
-        ("BBBP.csv", b"BBBP,smiles\n1,\xff\n", "BBBP.csv: can't be read"),
-        ("BBBP.csv", 'BBBP,smiles\n1,"CCO\n', "BBBP.csv: can't be read"),
-        ("clintox.csv.gz", b"smiles,FDA_APPROVED,CT_TOX\n", "clintox.csv.gz: can't be read"),
+        ("BBBP.csv", "", "BBBP.csv: holds no molecules; get it again"),
+        ("BBBP.csv", "p,smiles\n1,CCO\n", "BBBP.csv, line 1: has the columns p, smiles; wanted"),
+        ("BBBP.csv", "BBBP\n1\n", "BBBP.csv, line 1: has the columns BBBP; wanted"),
+        ("BBBP.csv", "BBBP,smiles\n1,CCO\n1\n", "BBBP.csv, line 3: has 1 cells where the header has 2"),
+        ("BBBP.csv", "BBBP,smiles\n1,CCO,1\n", "BBBP.csv, line 2: has 3 cells where the header has 2"),
+        ("BBBP.csv", "BBBP,smiles\n1,CCO\n2,CCN\n", "BBBP.csv, line 3: '2' is no label of bbbp"),
+        ("BBBP.csv", "BBBP,smiles\nnan,CCO\n", "BBBP.csv, line 2: 'nan' is no label"),
+        ("BBBP.csv", "BBBP,smiles\n,CCO\n", "BBBP.csv, line 2: '' is no label"),
+        ("esol.csv", ESOL + "x,soluble,CCO\n", "esol.csv, line 2: 'soluble' is no label of esol"),
+        ("esol.csv", ESOL + "x,nan,CCO\n", "esol.csv, line 2: 'nan' is no label of esol"),
+        ("BBBP.csv", b"BBBP,smiles\n1,\xff\n", "BBBP.csv, line 2: is not UTF-8"),
+        ("BBBP.csv", 'BBBP,smiles\n1,"CCO\n', "BBBP.csv, line 2: is no row of a table"),
+        ("clintox.csv.gz", b"smiles,FDA_APPROVED,CT_TOX\n", "clintox.csv.gz: cannot be read"),
         ("mine.csv", "Drug_ID,Drug,Y\nx,CCO,1\n", "mine.csv: holds an unknown endpoint 'mine'; name the file"),
-        ("hia_hou.csv", "Drug_ID,Drug,Y\nx,CCO,0.7\n", "hia_hou.csv:2: '0.7' is no label of hia_hou"),
+        ("hia_hou.csv", "Drug_ID,Drug,Y\nx,CCO,0.7\n", "hia_hou.csv, line 2: '0.7' is no label of hia_hou"),
     ],
 )
 def test_a_damaged_file_is_refused_with_its_line(file, name, text, said):
@@ -118,9 +118,9 @@ def test_a_damaged_file_is_refused_with_its_line(file, name, text, said):
 
 
 def test_nothing_to_read_is_said(tmp_path):
-    with pytest.raises(DataError, match=r"holds no .csv, .tab, .csv.gz file; wanted BBBP.csv"):
+    with pytest.raises(DataError, match=r"holds no .csv, .csv.gz, .tab file; wanted BBBP.csv"):
         load(tmp_path)
-    with pytest.raises(DataError, match=r"BBBP.csv: can't be read"):
+    with pytest.raises(DataError, match=r"BBBP.csv: cannot be read"):
         load(tmp_path / "BBBP.csv")
 
 

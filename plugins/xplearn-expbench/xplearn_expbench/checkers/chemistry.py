@@ -51,7 +51,8 @@ def check(row: Row, completion: str) -> Verdict:
     """Judge an answer to a row of either form.
 
     Raises:
-        DataError: RDKit is needed and not installed, or the row is malformed.
+        PluginError: RDKit is needed and not installed.
+        DataError: the row is malformed.
     """
     form = row.meta.get("form")
     if form == "endpoint":

@@ -75,7 +75,7 @@ def measure(molecule: Molecule, name: str) -> float:
     """The number of that name, other than ``similarity``.
 
     Raises:
-        DataError: RDKit is not installed.
+        PluginError: RDKit is not installed.
         KeyError: there is no such measure.
     """
     if name in GROUPS:

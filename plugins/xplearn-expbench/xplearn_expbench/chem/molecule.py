@@ -7,7 +7,7 @@ import importlib
 from dataclasses import dataclass, field
 from typing import Any
 
-from xplearn import DataError
+from xplearn import PluginError
 
 INSTALL = "pip install 'xplearn-expbench[chemistry]'"
 LONGEST = 1000
@@ -21,13 +21,13 @@ def rdkit(module: str) -> Any:
     """A module of RDKit, e.g. ``Chem.QED``; the first call takes about 0.2 s.
 
     Raises:
-        DataError: RDKit is not installed.
+        PluginError: RDKit is not installed.
     """
     try:
         importlib.import_module("rdkit")
         return importlib.import_module(f"rdkit.{module}")
     except ImportError as error:
-        raise DataError("chemistry", f"needs the package 'rdkit' ({error}); type: {INSTALL}") from error
+        raise PluginError("expbench", f"chemistry needs the package 'rdkit' ({error}): {INSTALL}") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ def parse(smiles: str) -> Molecule | None:
     RDKit's own complaints are kept quiet meanwhile, and only meanwhile.
 
     Raises:
-        DataError: RDKit is not installed.
+        PluginError: RDKit is not installed.
     """
     chem = rdkit("Chem")
     if not smiles or len(smiles) > LONGEST or not smiles.isascii() or len(smiles.split()) != 1:

@@ -38,7 +38,7 @@ def pool() -> tuple[Specimen, ...]:
     its own scaffold. Which side is drawn from texts written here, so that another RDKit changes nothing.
 
     Raises:
-        DataError: RDKit is not installed.
+        PluginError: RDKit is not installed.
     """
     texts = [(text, "", name) for name, text in KNOWN.items()]
     texts += [(chain + head, "", "") for chain in CHAINS for head in HEADS]

@@ -15,6 +15,6 @@ def chemistry() -> list[Row]:
     what is asked about, of what designs start from, and of the molecules known to meet their constraints (`xplearn_expbench.chem.pool`).
 
     Raises:
-        DataError: RDKit is not installed.
+        PluginError: RDKit is not installed.
     """
     return draw.named("chemistry", endpoints() + designs())

@@ -59,7 +59,7 @@ def columns(path: str, header: Sequence[str]) -> tuple[str, dict[str, str]]:
     found = {endpoint: column for column, endpoint in known.items() if column in names}
     if "smiles" not in names or not found:
         expected = f"smiles with BBBP (or p_np), with FDA_APPROVED and CT_TOX, or with '{_ESOL}'; or Drug and Y"
-        raise DataError(f"{path}:1", f"has the columns {', '.join(header)[:200]}; wanted {expected}")
+        raise DataError(f"{path}, line 1", f"has the columns {', '.join(header)[:200]}; wanted {expected}")
     return "smiles", found
 
 

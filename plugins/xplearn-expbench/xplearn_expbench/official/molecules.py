@@ -11,8 +11,6 @@ split keeps it.
 
 from __future__ import annotations
 
-import csv
-import gzip
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -20,10 +18,11 @@ from pathlib import Path
 
 from xplearn import DataError, derive
 from xplearn_expbench.chem.molecule import Molecule, parse, scaffold
+from xplearn_expbench.official import reading
 from xplearn_expbench.official.assays import QUESTIONS, columns, label, own_split
 from xplearn_expbench.spec import Row
 
-_ENDINGS = (".csv", ".tab", ".csv.gz")
+_ENDINGS = (".csv", ".csv.gz", ".tab")
 _SPLITS = ("train",) * 8 + ("dev", "test")
 
 
@@ -64,7 +63,8 @@ def load(path: Path, *, scaffold_split: bool = True) -> list[Row]:
         scaffold_split: without it rows have no split, but for TDC files that are named after one.
 
     Raises:
-        DataError: RDKit is not installed; nothing is there; a file has unknown columns; or a line is malformed, with its number.
+        PluginError: RDKit is not installed.
+        DataError: nothing is there; a file has unknown columns; or a line is malformed, with its number.
     """
     kept = {endpoint: _sifted(entries)[0] for endpoint, entries in _entries(path).items()}
     return [_row(endpoint, entry, molecule, scaffold_split) for endpoint, found in kept.items() for entry, molecule in found]
@@ -74,7 +74,7 @@ def report(path: Path) -> list[Report]:
     """For each endpoint what `load` left out, and why.
 
     Raises:
-        DataError: as `load`.
+        PluginError, DataError: as `load`.
     """
     return [_report(endpoint, entries) for endpoint, entries in _entries(path).items()]
 
@@ -111,6 +111,8 @@ def _entries(path: Path) -> dict[str, list[_Entry]]:
     for file in _files(path):
         for endpoint, entry in _lines(file):
             found[endpoint].append(entry)
+    if not found:
+        raise DataError(path, "holds no molecules; get it again")
     return dict(found)
 
 
@@ -125,34 +127,18 @@ def _files(path: Path) -> list[Path]:
 
 def _lines(file: Path) -> Iterator[tuple[str, _Entry]]:
     """Every line of a file, once for each of its endpoints."""
-    name, split = file.as_posix(), own_split(file.as_posix())
+    split = own_split(file.as_posix())
+    for record in reading.table(file, delimiter="\t" if ".tab" in file.suffixes else ","):
+        column, labels = columns(file.as_posix(), tuple(record.fields))
+        smiles = record.fields[column].strip()
+        molecule = parse(smiles)
+        for endpoint, label_column in labels.items():
+            yield endpoint, _Entry(f"{file.name}:{record.line}", smiles, _answer(record, endpoint, label_column), split, molecule)
+
+
+def _answer(record: reading.Entry, endpoint: str, column: str) -> str:
+    text = record.fields[column].strip()
     try:
-        with gzip.open(file, "rt", encoding="utf-8-sig") if file.suffix == ".gz" else file.open(encoding="utf-8-sig", newline="") as text:
-            header = text.readline()
-            delimiter = "\t" if "\t" in header else ","
-            names = next(csv.reader([header], delimiter=delimiter), [])
-            column, labels = columns(name, names)
-            rows = csv.reader(text, delimiter=delimiter, strict=True)
-            for cells in rows:
-                if cells:
-                    place = f"{name}:{rows.line_num + 1}"
-                    yield from _parsed(place, _record(place, names, cells), column, labels, split)
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise DataError(file, f"can't be read ({error}); get it again") from error
-
-
-def _record(place: str, names: list[str], cells: list[str]) -> dict[str, str]:
-    if len(cells) != len(names):
-        raise DataError(place, f"has {len(cells)} cells, the header {len(names)}; get the file again")
-    return {name: cell.strip() for name, cell in zip(names, cells, strict=True)}
-
-
-def _parsed(place: str, record: dict[str, str], column: str, labels: dict[str, str], split: str) -> Iterator[tuple[str, _Entry]]:
-    molecule = parse(record[column])
-    for endpoint, label_column in labels.items():
-        text = record[label_column]
-        try:
-            answer = label(endpoint)(text)
-        except ValueError:
-            raise DataError(place, f"'{text}' is no label of {endpoint} ({label_column}); get the file again") from None
-        yield endpoint, _Entry(place.rpartition("/")[2], record[column], answer, split, molecule)
+        return label(endpoint)(text)
+    except ValueError:
+        raise record.bad(f"'{text}' is no label of {endpoint} ({column}); get the file again") from None
