@@ -8,7 +8,7 @@ from string import ascii_uppercase
 
 from xplearn import DataError
 from xplearn_expbench.checkers.marked import marked
-from xplearn_expbench.checkers.normal import light, lines, said, unwrapped
+from xplearn_expbench.checkers.normal import ascii_signs, light, lines, said, unwrapped
 from xplearn_expbench.spec import Row, Verdict
 
 _TEX = re.compile(r"\\(?:text|textbf|mathrm|mathbf)\s*\{([^{}]*)\}|\$")
@@ -63,6 +63,7 @@ def _read(text: str, options: Sequence[str]) -> set[int]:
 def _meant(line: str, options: Sequence[str]) -> set[int]:
     plain = unwrapped(_TEX.sub(lambda tex: tex[1] or "", line))
     exact = {index for index, option in enumerate(options) if option == light(plain)}
+    plain = ascii_signs(plain)
     alone = _ALONE.fullmatch(plain)
     if alone and not (exact and alone[1].isdigit()):
         return {_index(alone[1])}

@@ -8,6 +8,7 @@ from xplearn_expbench.checkers import boxed
 
 _MARKER = re.compile(r"####(?!#)(?![ \t*]*[A-Za-z]{2})|\banswer\b[\"'`*_ \t]{0,6}(?:is\b|[:=：])", re.IGNORECASE)
 _LEADING = " \t:：=*_`\"'"
+_BLANK = " \t:："
 _BULLET = re.compile(r"\s+(?:[-*•][ \t]+)?")
 _JSON_END = re.compile(r"\"\s*}+$")
 
@@ -28,7 +29,9 @@ def marked(text: str) -> str | None:
         return box.content
     if marker is None:
         return None
-    rest = text[marker.end() :].lstrip(_LEADING)
-    if rest.startswith("\n"):
-        rest = _BULLET.sub("", rest, count=1)
-    return _JSON_END.sub("", rest.lstrip(_LEADING).partition("\n")[0].strip())
+    rest = text[marker.end() :]
+    if rest.lstrip(_LEADING).startswith("\n"):
+        line = _BULLET.sub("", rest.lstrip(_LEADING), count=1).partition("\n")[0]
+    else:
+        line = rest.partition("\n")[0]
+    return _JSON_END.sub("", line.lstrip(_LEADING).strip()) or line.strip(_BLANK)

@@ -50,8 +50,8 @@ def ascii_signs(text: str) -> str:
 
 
 def unwrapped(text: str) -> str:
-    """The text without emphasis, quotes and one full stop around it."""
-    return text.strip(_WRAPPING).removesuffix(".").strip(_WRAPPING)
+    """The text without emphasis, quotes and one full stop around it; as it is where it holds nothing else (``*`` may be the answer)."""
+    return text.strip(_WRAPPING).removesuffix(".").strip(_WRAPPING) or text.strip()
 
 
 def light(text: str) -> str:

@@ -25,7 +25,7 @@ _REWRITES = tuple(
 _BULLET = re.compile(r"^[ \t]*[-*•][ \t]+", re.MULTILINE)
 _NUMBER = re.compile(
     r"(?P<sign>[-+][ \t]?)?(?:[$€£¥][ \t]?(?P<inner>-)?)?(?<![A-Za-z0-9_])(?<!\d[.,])(?=\.?\d)"
-    r"(?P<decimal>(?:\d+(?:,\d+)*)?(?:\.\d+)?(?:[eE][-+]?\d{1,2}(?!\w|\.\d))?)"
+    r"(?P<decimal>(?:\d++(?:,\d++)*+)?+(?:\.\d++)?+(?:[eE][-+]?\d{1,2}(?!\w|\.\d))?)(?![eE][-+]?\d)"
     r"(?:/(?P<divisor>\d+)|[ \t](?P<part>\d+/\d+))?"
 )
 _IN_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{2,3})*,\d{3}(?![\d,])")

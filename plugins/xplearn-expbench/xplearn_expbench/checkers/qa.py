@@ -21,6 +21,8 @@ def check(row: Row, completion: str) -> Verdict:
     The answer is what stands after the last marker (``Answer:``, ``the answer is`` …), else the first line. Containing an accepted answer
     is not enough: ``f1`` among the parts says how much of it there is. Where one side is ``yes`` or ``no`` and the other isn't, it is 0.
 
+    Both sides are compared in SQuAD's normal form; where that leaves nothing of the accepted one (``!!!``, ``The The``), as written.
+
     Returns:
         ``score``: the exact match; ``parts``: ``em`` and ``f1``, best over all accepted answers, and ``em_primary``, of the first alone.
 
@@ -31,8 +33,9 @@ def check(row: Row, completion: str) -> Verdict:
     answer = _read(completion)
     if not answer:
         return Verdict(score=0.0, status="unparsed", parts={"em": 0.0, "f1": 0.0, "em_primary": 0.0})
-    exact = [_same(answer, gold) for gold in accepted]
-    best = max(_f1(answer, gold) for gold in accepted)
+    normal = squad(answer)
+    exact = [normal == squad(gold) if squad(gold) else light(answer) == light(gold) for gold in accepted]
+    best = max(_f1(normal, squad(gold)) for gold in accepted)
     em = float(any(exact))
     parts = {"em": em, "f1": max(em, best), "em_primary": float(exact[0])}
     return Verdict(score=em, status="correct" if em else "wrong", parsed=answer, parts=parts)
@@ -54,16 +57,9 @@ def _read(completion: str) -> str:
     return answer if len(answer.split()) <= LONGEST_WORDS else ""
 
 
-def _same(answer: str, gold: str) -> bool:
-    """Equal in SQuAD's normal form; where that leaves nothing of the accepted one (``!!!``, ``The The``), equal as written."""
-    normal = squad(gold)
-    return squad(answer) == normal if normal else light(answer) == light(gold)
-
-
 def _f1(answer: str, gold: str) -> float:
-    said, meant = squad(answer), squad(gold)
-    if said != meant and not _CLOSED.isdisjoint((said, meant)):
+    if answer != gold and not _CLOSED.isdisjoint((answer, gold)):
         return 0.0
-    words, wanted = said.split(), meant.split()
+    words, wanted = answer.split(), gold.split()
     shared = (Counter(words) & Counter(wanted)).total()
     return 2 * shared / (len(words) + len(wanted)) if shared else 0.0
