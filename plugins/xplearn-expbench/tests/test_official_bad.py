@@ -156,7 +156,7 @@ def test_interactions_of_no_known_form_are_told(tmp_path):
 @pytest.mark.parametrize("text", ["", "1 2\n3 4\n"])
 def test_interactions_that_make_no_row_are_told(tmp_path, text):
     (tmp_path / "x.txt").write_text(text)
-    with pytest.raises(DataError, match="holds no interactions|no user with three interactions"):
+    with pytest.raises(DataError, match=r"holds no interactions|no user with three interactions"):
         sequences.load(tmp_path)
 
 
