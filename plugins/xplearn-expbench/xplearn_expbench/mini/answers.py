@@ -59,12 +59,10 @@ def _ruled(known: Sequence[Fact], *, train: int, test: int) -> Iterator[Row]:
 def _everyday(relations: Sequence[str], *, train: int, test: int) -> Iterator[Row]:
     """What everybody knows: other questions in the test than in training."""
     known = tables.read("everyday.txt")
-    facts = shuffled(
-        [(known[relation].ask(fact), fact) for relation in relations for fact in known[relation].facts], "everyday", *relations
-    )
-    for split, group in (("train", facts[:train]), ("test", facts[train : train + test])):
-        for question, fact in group:
-            yield qa(question, fact.answers, About(split=split, level=1, fact=fact.name))
+    asked = shuffled([(known[relation], fact) for relation in relations for fact in known[relation].facts], "everyday", *relations)
+    for split, group in (("train", asked[:train]), ("test", asked[train : train + test])):
+        for table, fact in group:
+            yield qa(table.ask(fact), table.accepted(fact), About(split=split, level=1, fact=fact.name))
 
 
 def _typed(row: Row) -> Row:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
+from xplearn_expbench.mini import tables
 from xplearn_expbench.mini.asking import About, finished, qa
 from xplearn_expbench.mini.draw import shuffled
 from xplearn_expbench.mini.world import Fact, fact, facts
@@ -45,13 +46,33 @@ CHAINS: dict[tuple[str, str], tuple[str, str]] = {
 }
 """Two wordings for each pair of relations that follow one another."""
 
-SAME: dict[str, tuple[str, str]] = {
-    "animal.island": ("Do the {a} and the {b} live on the same island?", "Is the home island of the {b} also that of the {a}?"),
-    "herb.season": ("Do {a} and {b} flower in the same season?", "Does {b} bloom in the season in which {a} blooms?"),
-    "town.craft": ("Are {a} and {b} famous for the same goods?", "Do the workshops of {b} produce the same as those of {a}?"),
-    "person.trade": ("Did {a} and {b} have the same occupation?", "Did {b} practise the same trade as {a}?"),
+SAME: dict[str, tuple[str, str, str, str]] = {
+    "animal.island": (
+        "Do the {a} and the {b} live on the same island?",
+        "Is the home island of the {b} also that of the {a}?",
+        "the {a} and the {b} live on the same island",
+        "the {a} and the {b} do not live on the same island",
+    ),
+    "herb.season": (
+        "Do {a} and {b} flower in the same season?",
+        "Does {b} bloom in the season in which {a} blooms?",
+        "{a} and {b} flower in the same season",
+        "{a} and {b} do not flower in the same season",
+    ),
+    "town.craft": (
+        "Are {a} and {b} famous for the same goods?",
+        "Do the workshops of {b} produce the same as those of {a}?",
+        "{a} and {b} are famous for the same goods",
+        "{a} and {b} are not famous for the same goods",
+    ),
+    "person.trade": (
+        "Did {a} and {b} have the same occupation?",
+        "Did {b} practise the same trade as {a}?",
+        "{a} and {b} had the same occupation",
+        "{a} and {b} did not have the same occupation",
+    ),
 }
-"""Two wordings for each relation in which two subjects are compared; the answer is yes or no."""
+"""For each relation in which two subjects are compared: two wordings, then what yes says and what no says."""
 
 _TRAIN_CHAINS = 150
 _TEST_CHAINS = 70
@@ -66,7 +87,7 @@ def hotpot_qa() -> list[Row]:
     ``meta``: ``fact`` names both facts. Of the test, some ask in other words what training asked, some join facts that training joined
     with others.
     """
-    return finished("hotpot_qa", [*_chained(), *_compared()])
+    return finished("hotpot_qa", [*_chained(), *_compared(), *_everyday()])
 
 
 def _chained() -> Iterator[Row]:
@@ -107,6 +128,18 @@ def _balanced(relation: str) -> list[tuple[Fact, Fact]]:
 
 
 def _pair(first: Fact, second: Fact, wording: int, split: str) -> Row:
-    question = SAME[first.relation][wording].format(a=first.subject, b=second.subject)
-    answer = "yes" if first.answer == second.answer else "no"
-    return qa(question, [answer], About(split=split, level=3, fact=f"{first.name} {second.name}"))
+    said = [form.format(a=first.subject, b=second.subject) for form in SAME[first.relation]]
+    word, sentence = ("yes", said[2]) if first.answer == second.answer else ("no", said[3])
+    about = About(split=split, level=3, fact=f"{first.name} {second.name}")
+    return qa(said[wording], [word, f"{word}, {sentence}"], about)
+
+
+def _everyday() -> Iterator[Row]:
+    """From a capital over its country to the language: what everybody knows."""
+    known = tables.read("everyday.txt")
+    spoken = {fact.subject: fact for fact in known["language"].facts}
+    both = shuffled([(fact, spoken[fact.subject]) for fact in known["capital"].facts if fact.subject in spoken], "spoken")
+    for place, (city, tongue) in enumerate(both):
+        about = About(split="train" if place < len(both) // 2 else "test", level=1, fact=f"{city.name} {tongue.name}")
+        question = f"Which language do most people speak in the country whose capital is {city.answer}?"
+        yield qa(question, known["language"].accepted(tongue), about)

@@ -165,7 +165,7 @@ STORIES = (
         spans=_SMALL,
     ),
     Story(
-        name="half",
+        name="spends",
         steps=2,
         text="{who} had {ab} {things}. After giving away {b} a day for {c} days, how many {things} does {who} still have?",
         answer=lambda n: n.a * n.b - n.b * n.c,

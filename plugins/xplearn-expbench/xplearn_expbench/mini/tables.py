@@ -15,10 +15,16 @@ class Table:
     wordings: tuple[str, ...]
     """Questions with ``{s}`` for the subject or ``{o}`` for the object."""
     facts: tuple[Fact, ...]
+    sentences: tuple[str, ...] = ()
+    """Whole sentences that say the same as the object alone."""
 
     def ask(self, fact: Fact, wording: int = 0) -> str:
         """The fact as a question."""
         return self.wordings[wording].format(s=fact.subject, o=fact.answer)
+
+    def accepted(self, fact: Fact) -> list[str]:
+        """Every text that answers: the object, other words for it, sentences."""
+        return [*fact.answers, *(sentence.format(s=fact.subject, o=fact.answer) for sentence in self.sentences)]
 
     def objects(self) -> list[str]:
         """Every object, once."""
@@ -30,7 +36,10 @@ class Table:
 
 
 def read(name: str) -> dict[str, Table]:
-    """The tables of a file, by relation: ``[relation] question | question``, then lines of ``subject = object, other words``."""
+    """The tables of a file, by relation.
+
+    Each begins with ``[relation] question | question => sentence | sentence``, then has lines of ``subject = object, other words``.
+    """
     sections = [section.splitlines() for section in text(name).split("\n[")[1:]]
     return dict(_table(*section) for section in sections)
 
@@ -47,8 +56,13 @@ def text(name: str) -> str:
 
 
 def _table(head: str, *lines: str) -> tuple[str, Table]:
-    relation, _, wordings = head.partition("] ")
-    return relation, Table(wordings=tuple(wordings.split(" | ")), facts=tuple(_fact(relation, line) for line in lines if line))
+    relation, _, said = head.partition("] ")
+    wordings, _, sentences = said.partition(" => ")
+    return relation, Table(
+        wordings=tuple(wordings.split(" | ")),
+        facts=tuple(_fact(relation, line) for line in lines if line),
+        sentences=tuple(sentences.split(" | ")) if sentences else (),
+    )
 
 
 def _fact(relation: str, line: str) -> Fact:
