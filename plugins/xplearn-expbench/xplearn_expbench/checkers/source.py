@@ -102,7 +102,7 @@ def _continued(prompt: str, part: str) -> Iterator[str]:
         return
     first, rest = body[0], body[1:]
     if not first[0].isspace():
-        forms = [[_INDENT + first, *rest], [_INDENT + line for line in body], [_INDENT + line for line in lines]]
+        forms = [[_INDENT + line for line in lines], [_INDENT + first, *rest], [_INDENT + line for line in body]]
     else:
         forms = [body]
     for form in forms:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import ast
-import gzip
-import json
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from xplearn import DataError
 from xplearn_expbench.checkers.source import parse
+from xplearn_expbench.official import reading
 from xplearn_expbench.spec import Row
 
 _SPLITS = (("train", range(1, 11)), ("test", range(11, 511)), ("dev", range(511, 601)), ("train", range(601, 975)))
@@ -41,34 +40,31 @@ def mbpp(path: Path) -> list[Row]:
 
 def _load(path: Path, read: Callable[[Mapping[str, Any]], Row]) -> list[Row]:
     rows: dict[str, Row] = {}
-    for number, line in enumerate(_lines(path), 1):
-        if not line.strip():
-            continue
-        try:
-            row = read(json.loads(line))
-        except KeyError as error:
-            raise DataError(path, f"line {number}: no field {error}") from None
-        except (ValueError, TypeError, AttributeError, SyntaxError, RecursionError) as error:
-            raise DataError(path, f"line {number}: {error}") from None
-        if row.id in rows:
-            raise DataError(path, f"line {number}: task id {row.id} for the second time")
-        rows[row.id] = row
+    for file in reading.found(path, (".jsonl",), "HumanEval or MBPP"):
+        for entry in reading.jsonl(file):
+            row = _read(entry, read)
+            if row.id in rows:
+                raise entry.bad(f"has the task id {row.id}, which an earlier line has")
+            rows[row.id] = row
     if not rows:
         raise DataError(path, "holds no rows; give the published .jsonl or .jsonl.gz")
     return list(rows.values())
 
 
-def _lines(path: Path) -> Iterator[str]:
+def _read(entry: reading.Entry, read: Callable[[Mapping[str, Any]], Row]) -> Row:
+    if "plus_input" in entry.fields:
+        raise entry.bad("has 'plus_input', which are inputs without tests; give the file whose 'test' holds them")
     try:
-        with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as file:
-            yield from file
-    except (OSError, EOFError, UnicodeDecodeError) as error:
-        raise DataError(path, f"cannot be read: {error}") from None
+        return read(entry.fields)
+    except KeyError as error:
+        raise entry.bad(f"has no field {error}") from None
+    except SyntaxError as error:
+        raise entry.bad(f"holds what is no Python ({error})") from None
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise entry.bad(str(error)) from None
 
 
 def _humaneval(row: Mapping[str, Any]) -> Row:
-    if "plus_input" in row:
-        raise ValueError("'plus_input' are inputs without tests; give the file whose 'test' holds them")
     prompt, entry = row["prompt"], row["entry_point"]
     meta = {
         "entry_point": entry,
@@ -86,7 +82,7 @@ def _humaneval(row: Mapping[str, Any]) -> Row:
 def _mbpp(row: Mapping[str, Any]) -> Row:
     code, asserts = row["code"], list(row["test_list"])
     if not asserts:
-        raise ValueError("'test_list' is empty")
+        raise ValueError("has an empty 'test_list'")
     tests = "\n".join([row.get("test_setup_code") or "", row.get("test") or "\n".join(asserts)]) + "\n"
     number = int(str(row["task_id"]).rpartition("/")[2])
     names = _taken(tests, code)
@@ -105,7 +101,7 @@ def _split(number: int) -> str:
     for name, ids in _SPLITS:
         if number in ids:
             return name
-    raise ValueError(f"task id {number} is not among 1-974")
+    raise ValueError(f"has the task id {number}, which is not among 1-974")
 
 
 def _taken(tests: str, code: str) -> list[str]:
@@ -113,7 +109,7 @@ def _taken(tests: str, code: str) -> list[str]:
     defined = set(_defined(code))
     names = [name for name in _used(tests) if name in defined]
     if not names:
-        raise ValueError("the tests use nothing that 'code' defines")
+        raise ValueError("has tests that use nothing that 'code' defines")
     return names
 
 

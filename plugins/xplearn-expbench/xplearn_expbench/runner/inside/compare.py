@@ -6,6 +6,8 @@ import ast
 from types import CodeType
 from typing import Any
 
+FILE = "<tests>"
+"""Name of the tests' source in tracebacks."""
 SAME = "__same__"
 """Name under which the tests find ``same``."""
 
@@ -17,7 +19,7 @@ def compiled(source: str) -> CodeType:
         SyntaxError: the source is no Python.
     """
     tree = ast.fix_missing_locations(_Asserts().visit(ast.parse(source)))
-    return compile(tree, "<tests>", "exec", dont_inherit=True)
+    return compile(tree, FILE, "exec", dont_inherit=True)
 
 
 class _Asserts(ast.NodeTransformer):

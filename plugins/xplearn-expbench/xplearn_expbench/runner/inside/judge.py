@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from . import candidate, limits
-from .compare import SAME, compiled, same
+from .compare import FILE, SAME, compiled, same
 from .descendants import end_all
 from .remote import Program
 from .watch import End, Watch
@@ -67,9 +67,11 @@ def verdict(job: Mapping[str, Any], program: Program) -> tuple[str, str]:
 
 
 def _named(error: Exception) -> str:
-    line = error.__traceback__.tb_next.tb_lineno if error.__traceback__ and error.__traceback__.tb_next else None
-    where = f" (line {line} of the tests)" if line else ""
-    return f"{type(error).__name__}: {error}{where}"
+    step, line = error.__traceback__, 0
+    while step:
+        line = step.tb_lineno if step.tb_frame.f_code.co_filename == FILE else line
+        step = step.tb_next
+    return f"{type(error).__name__}: {error}" + (f" (line {line} of the tests)" if line else "")
 
 
 def _become_program(requests: int, answers: int, output: int, lifeline: int, *, namespaces: bool) -> NoReturn:

@@ -1,0 +1,314 @@
+"""Programs and their tests: verdicts, values that cross, order, and refusals."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from xplearn_expbench.runner import Program, Runner, process
+from xplearn_expbench.runner.inside.channel import LARGEST, receive, send
+from xplearn_expbench.runner.inside.compare import compiled, same
+from xplearn_expbench.runner.inside.values import decode, encode
+from xplearn_expbench.spec import Execution
+
+from xplearn import ConfigError, ContractError
+
+
+@pytest.fixture(scope="module")
+def runner():
+    return Runner(execution=Execution(allow=True))
+
+
+def program(code, tests, *names, preamble=""):
+    return Program(code=textwrap.dedent(code), tests=textwrap.dedent(tests), names=names or ("f",), preamble=preamble)
+
+
+@pytest.mark.parametrize(
+    ("code", "ending", "detail"),
+    [
+        ("def f(x): return x + 1", "passed", ""),
+        ("def f(x): return x", "wrong", "AssertionError: one more (line 2 of the tests)"),
+        ("def f(x): return None", "wrong", "TypeError"),
+        ("def f(x): return 1 / 0", "crashed", "ZeroDivisionError: division by zero (line 1 of the tests)"),
+        ("import nowhere_to_be_found", "crashed", "ModuleNotFoundError: No module named 'nowhere_to_be_found'"),
+        ("def g(x): return x + 1", "crashed", "does not define f"),
+    ],
+)
+def test_each_ending_says_why(runner, code, ending, detail):
+    outcome = runner.run(program(code, "assert f(1) - 1 < 2\nassert f(1) == 2, 'one more'"))
+    assert (outcome.ending, outcome.code) == (ending, code)
+    assert outcome.detail.startswith(detail)
+    assert outcome.seconds > 0
+
+
+def test_outcomes_come_in_the_order_of_the_programs_whatever_they_take(runner):
+    codes = [f"import time\ntime.sleep({(5 - n) / 50})\ndef f(): return {n}" for n in range(5)]
+    outcomes = runner.run_all(program(code, f"assert f() == {n if n != 3 else -1}") for n, code in enumerate(codes))
+    assert [outcome.ending for outcome in outcomes] == ["passed", "passed", "passed", "wrong", "passed"]
+    assert [outcome.code for outcome in outcomes] == codes
+
+
+def test_no_program_is_no_outcome(runner):
+    assert runner.run_all([]) == []
+
+
+def test_helpers_recursion_and_imports_share_one_namespace(runner):
+    code = """
+    import math
+    from dataclasses import dataclass
+    LIMIT = 3
+    @dataclass
+    class Point:
+        x: "int"
+    def help(n): return 1 if n == 0 else n * help(n - 1)
+    def f(n): return [help(i) + Point(0).x for i in range(LIMIT)] == [math.factorial(i) for i in range(LIMIT)]
+    """
+    assert runner.run(program(code, "assert f(1) is True")).ending == "passed"
+
+
+def test_demonstrations_under_the_main_guard_do_not_run(runner):
+    assert runner.run(program("def f(): return 1\nif __name__ == '__main__': input()", "assert f() == 1")).ending == "passed"
+
+
+def test_a_fresh_interpreter_for_each_program(runner):
+    poison = program("import math, builtins\nmath.pi = 3\nbuiltins.abs = None\ndef f(): return 1", "assert f() == 1")
+    clean = program("import math\ndef f(): return abs(math.pi) > 3", "assert f() == True")
+    assert [outcome.ending for outcome in runner.run_all([poison, clean, poison, clean])] == ["passed"] * 4
+
+
+def test_the_order_of_a_set_is_the_same_each_time(runner):
+    code = "def f(): return [*{'ant', 'bee', 'cow', 'dog', 'elk', 'fox'}]"
+    first = runner.run(program(code, "assert f() == ''")).detail
+    probe = program(code + "\nprint(f())", "assert len(f()) == 6")
+    outputs = {outcome.output for outcome in runner.run_all([probe] * 4)}
+    assert len(outputs) == 1
+    assert first
+
+
+def test_objects_of_the_programs_classes_can_be_made_changed_and_handed_back(runner):
+    code = """
+    class Node:
+        def __init__(self, value): self.value, self.left = value, None
+    def f(node): return 0 if node is None else node.value + f(node.left)
+    """
+    tests = """
+    root = Node(1)
+    root.left = Node(2)
+    root.left.left = Node(3)
+    assert f(root) == 6
+    assert root.left.value == 2
+    assert Node(1) != Node(1)
+    """
+    assert runner.run(program(code, tests, "Node", "f")).ending == "passed"
+
+
+def test_iterators_are_read_and_other_objects_are_neither_true_nor_equal(runner):
+    assert runner.run(program("def f(n): return (i for i in range(n))", "assert tuple(f(3)) == (0, 1, 2)")).ending == "passed"
+    assert runner.run(program("def f(n): return object()", "assert f(3)")).ending == "wrong"
+    assert runner.run(program("import re\ndef f(n): return re.match('a', 'a')", "assert not f(3)")).ending == "wrong"
+
+
+def test_exceptions_reach_tests_that_expect_them(runner):
+    code = "class Mine(Exception): pass\ndef f(x):\n    if x: raise ValueError('no')\n    raise Mine"
+    tests = """
+    def raised(x):
+        try: f(x)
+        except ValueError as error: return str(error)
+        except Exception as error: return type(error).__name__ + ' ' + str(error)
+    assert raised(1) == 'no'
+    assert raised(0) == 'RuntimeError Mine: '
+    """
+    assert runner.run(program(code, tests)).ending == "passed"
+
+
+def test_tests_that_catch_everything_do_not_hide_an_early_exit(runner):
+    tests = "try: f(1)\nexcept: pass"
+    assert runner.run(program("import os\ndef f(x): os._exit(0)", tests)).ending == "crashed"
+
+
+def test_names_win_over_the_preamble_and_the_preamble_over_the_program(runner):
+    code = "def f(x): return 1\ndef check(x): return True\ndef len(x): return 4"
+    tests = "assert check(f(1))\nassert len([1]) == 1"
+    assert runner.run(program(code, tests, preamble="def f(x): return 2\ndef check(x): return x == 1")).ending == "passed"
+
+
+def test_numpy_numbers_are_numbers(runner):
+    pytest.importorskip("numpy")
+    code = "import numpy\ndef f(x): return [numpy.int64(x), numpy.float64(x), numpy.bool_(x)]"
+    assert runner.run(program(code, "assert f(1) == [1, 1.0, True]")).ending == "passed"
+
+
+@pytest.mark.parametrize(("part", "value"), [("tests", "assert f( =="), ("preamble", "import nowhere_to_be_found")])
+def test_tests_that_cannot_run_are_an_error_and_no_verdict(runner, part, value):
+    parts = {"tests": "assert f() == 1", part: value}
+    with pytest.raises(ContractError, match="the tests of a program cannot be run"):
+        runner.run(Program(code="def f(): return 1", names=("f",), **parts))
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.binary() | st.complex_numbers(allow_nan=False),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.lists(inner, max_size=4).map(tuple)
+        | st.dictionaries(st.text() | st.integers() | st.tuples(st.booleans(), st.none()), inner, max_size=4)
+        | st.sets(st.integers() | st.text(), max_size=4)
+        | st.frozensets(st.booleans(), max_size=2)
+    ),
+    max_leaves=12,
+)
+
+
+def across(value):
+    def refuse(thing):
+        raise AssertionError(thing)
+
+    return decode(json.loads(json.dumps(encode(value, refuse))), refuse)
+
+
+@given(values)
+def test_built_in_values_cross_unchanged_and_with_their_types(value):
+    back = across(value)
+    assert back == value
+    assert repr(back) == repr(value) or isinstance(value, set | frozenset | dict | list | tuple)
+    assert same(back, value)
+
+
+@pytest.mark.parametrize(
+    "value", [2**5000, -(2**64), float("inf"), "\ud800", range(3, 9, 2), bytearray(b"a"), int, type(None), {1: {(2,): {3}}}]
+)
+def test_rare_values_cross_too(value):
+    assert (across(value), type(across(value))) == (value, type(value))
+
+
+def test_subclasses_cross_as_what_they_extend():
+    from collections import Counter, OrderedDict, namedtuple
+    from enum import IntEnum
+
+    pair, colour = namedtuple("pair", "a b")(1, 2), IntEnum("colour", "RED").RED
+    for value, plain in ((Counter("aab"), {"a": 2, "b": 1}), (OrderedDict(a=1), {"a": 1}), (pair, (1, 2)), (colour, 1)):
+        assert (across(value), type(across(value))) == (plain, type(plain))
+
+
+@pytest.mark.parametrize("data", [{"object": "x"}, {"nonsense": 1}, {}, {"int": "z"}, {"set": [[1]]}, {"dict": [1]}, {"a": 1, "b": 2}])
+def test_what_is_no_value_is_refused(data):
+    with pytest.raises((ValueError, TypeError, KeyError)):
+        decode(data, lambda number: number)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected", "alike"),
+    [
+        (1, 1, True),
+        (2.0, 2, True),
+        (2, 2.0, True),
+        (0, False, True),
+        (True, 1, False),
+        (False, 0, False),
+        ([True], [1], False),
+        ((1, 2), [1, 2], False),
+        ({"a": True}, {"a": 1}, False),
+        ({"a": [1]}, {"a": [1.0]}, True),
+        ("1", 1, False),
+        ({1, 2}, {2, 1}, True),
+    ],
+)
+def test_equal_means_equal_in_value_and_type(value, expected, alike):
+    assert same(value, expected) is alike
+
+
+def test_only_asserted_equality_asks_for_types():
+    asked = []
+    scope = {"__same__": lambda value, expected: asked.append((value, expected)) or True}
+    exec(compiled("def check(f):\n    assert f == 2, 'm'\n    assert f != 3\n    assert 0 < f < 9\n    x = f == 5\ncheck(1)"), scope)
+    assert asked == [(1, 2)]
+
+
+def test_messages_cross_a_pipe_in_pieces_and_end_with_it():
+    theirs, ours = os.pipe()
+    send(ours, {"a": "ü" * 1000})
+    os.close(ours)
+    assert receive(lambda size: os.read(theirs, min(size, 7))) == {"a": "ü" * 1000}
+    with pytest.raises(EOFError):
+        receive(lambda size: os.read(theirs, size))
+    os.close(theirs)
+    with pytest.raises(ValueError, match="larger than"):
+        send(-1, "x" * LARGEST)
+
+
+def test_nothing_runs_unless_allowed():
+    with pytest.raises(ConfigError, match=r"execution.allow: is false; set execution.allow=true"):
+        Runner(execution=Execution())
+
+
+@pytest.mark.parametrize(("field", "value"), [("seconds", 0), ("seconds", float("inf")), ("memory_mb", 1)])
+def test_limits_out_of_range_are_refused(field, value):
+    with pytest.raises(ConfigError, match=f"execution.{field}"):
+        Runner(execution=Execution(allow=True, **{field: value}))
+
+
+def test_at_least_one_program_at_a_time():
+    with pytest.raises(ConfigError, match="parallel"):
+        Runner(execution=Execution(allow=True), parallel=0)
+
+
+def test_an_interpreter_that_is_not_there_is_named():
+    with pytest.raises(ConfigError, match="/nowhere/python"):
+        Runner(execution=Execution(allow=True), python="/nowhere/python").run(program("def f(): return 1", "assert f() == 1"))
+
+
+def test_without_unshare_auto_does_without_and_always_refuses(monkeypatch):
+    monkeypatch.setattr(process, "_UNSHARE", ("/nowhere/unshare",))
+    assert Runner(execution=Execution(allow=True)).isolation == "process"
+    with pytest.raises(ConfigError, match=r"nowhere/unshare.*set execution.namespaces=auto to do without"):
+        Runner(execution=Execution(allow=True, namespaces="always")).run_all([])
+
+
+def test_other_systems_are_refused_by_name(monkeypatch):
+    fresh = Runner(execution=Execution(allow=True))
+    monkeypatch.setattr(os, "name", "nt")
+    monkeypatch.setattr(sys, "platform", "win32")
+    with pytest.raises(ConfigError, match="not on win32"):
+        fresh.run_all([])
+
+
+KILLED = """
+import sys
+from xplearn_expbench.runner import Program, Runner
+from xplearn_expbench.spec import Execution
+code = "import subprocess, time\\nsubprocess.Popen(['/bin/sleep', '%s'], start_new_session=True)\\ntime.sleep(600)"
+Runner(execution=Execution(allow=True, seconds=600, namespaces=sys.argv[2])).run(Program(code=code % sys.argv[1], tests="", names=()))
+"""
+
+
+def sleepers(mark):
+    found = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout.splitlines()
+    return [line for line in found if line.endswith(f"/bin/sleep {mark}")]
+
+
+def wait_for(condition, seconds=20):
+    deadline = time.monotonic() + seconds
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return condition()
+
+
+@pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="processes are found by /proc")
+@pytest.mark.parametrize("namespaces", ["auto", "never"])
+def test_programs_end_with_the_process_that_asked_however_it_ends(namespaces):
+    mark = f"77{os.getpid()}{len(namespaces)}"
+    asking = subprocess.Popen([sys.executable, "-c", KILLED, mark, namespaces], start_new_session=True)
+    try:
+        assert wait_for(lambda: sleepers(mark))
+    finally:
+        asking.send_signal(signal.SIGKILL)
+        asking.wait()
+    assert wait_for(lambda: not sleepers(mark))
