@@ -27,6 +27,11 @@ def conversation(env, task):
     return "\n".join(message["content"] for message in env.opening(task, env.reset(task, seed=0)))
 
 
+def answers(text):
+    """Answers of examples in a text."""
+    return sum(line.startswith("#### ") for line in text.splitlines())
+
+
 def wanted(row):
     return row.choices[row.answer] if isinstance(row.answer, int) else row.answer[0] if isinstance(row.answer, list) else row.answer
 
@@ -161,7 +166,7 @@ def test_examples_are_solved_training_rows_never_the_one_that_is_asked():
         assert len(set(shown)) == 3
         assert task.goal not in shown
         assert set(shown) <= train
-        assert system["content"].count("#### ") == 3
+        assert answers(system["content"]) == 3
         assert user["content"].startswith(task.goal)
 
 
@@ -172,7 +177,7 @@ def test_examples_that_ask_the_same_are_passed_over(fakes):
     env = make(shots=3)
     text = conversation(env, next(task for task in env.tasks("train") if task.id == "gsm8k/m0"))
     assert text.count("What is 1 and 1?") == 1
-    assert text.count("#### ") == 3
+    assert answers(text) == 3
 
 
 def test_examples_follow_the_seed():

@@ -33,9 +33,8 @@ def test_every_task_has_a_form():
     assert {name: type(resolve(spec.prompt)) for name, spec in TASKS.items()} == dict.fromkeys(TASKS, prompts.Form)
 
 
-def test_options_are_lettered_and_the_letters_named():
+def test_options_are_lettered():
     assert prompts.CHOICE(CHOICE).splitlines()[:4] == ["A. iron", "B. gold", "C. tin", "D. zinc"]
-    assert "A to D" in prompts.CHOICE(CHOICE)
 
 
 @pytest.mark.parametrize("form", [prompts.QA, prompts.NUMBER, prompts.BOXED, prompts.CODE, prompts.MOLECULE])

@@ -5,6 +5,8 @@ from xplearn_expbench.catalogue import THIRTEEN
 
 import xplearn
 from xplearn import ConfigError, DataError
+from xplearn.compose import compose
+from xplearn.plugins import installed
 
 ALLOWED = {"execution": {"allow": True}}
 
@@ -87,21 +89,19 @@ def test_published_files_lie_in_a_folder_by_task(fakes, tmp_path):
 
 
 def slices(preset):
-    from xplearn.config import load_experiment
-    from xplearn.plugins import installed
-
-    experiment, _ = load_experiment(preset, ["policy=core.scripted"], installed().registry)
-    stage = experiment.stream[0]
-    return make(**stage.env.fields), stage.tasks, experiment.evaluate.tasks
+    """The suite of a preset, what it learns from and what it tests."""
+    said = compose(preset, [], installed().registry)
+    stage = said["stream"][0]
+    return make(**{key: value for key, value in stage["env"].items() if key != "name"}), stage["tasks"], said["evaluate"]["tasks"]
 
 
 @pytest.mark.parametrize("preset", ["expbench/transfer", "expbench/transfer_few_shot"])
 def test_transfer_learns_on_generic_tasks_and_is_tested_on_chemistry_alone(preset):
     suite, learned, tested = slices(preset)
     names = {spec.name: spec.group for spec in suite.specs()}
-    assert {names[kind] for kind in learned.kinds} == {"generic"}
-    assert (learned.split, tested.split, tested.kinds) == ("train", "test", ["chemistry"])
-    assert {*learned.kinds, *tested.kinds} == set(names)
+    assert {names[kind] for kind in learned["kinds"]} == {"generic"}
+    assert (learned["split"], tested["split"], tested["kinds"]) == ("train", "test", ["chemistry"])
+    assert {*learned["kinds"], *tested["kinds"]} == set(names)
 
 
 def test_few_shot_transfer_shows_examples_of_chemistry_alone():

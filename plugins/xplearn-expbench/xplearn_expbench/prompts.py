@@ -8,14 +8,12 @@ from string import ascii_uppercase
 
 from xplearn_expbench.spec import Row
 
-INSTRUCTIONS = (
-    "You are asked one question. Think as far as you need to, then give your answer exactly once, in the form that the question asks for."
-)
+INSTRUCTIONS = "Answer the question in the form it asks for."
 
 LISTED = 200
 """Candidates beyond which they are not spelled out: a policy that ranks is given them anyway."""
 
-_MARKED = "on a line of its own, after the word Answer and a colon."
+_REPLY = "Reply with one line: Answer: and"
 _FENCE = "```"
 
 
@@ -43,8 +41,7 @@ def _always(text: str) -> Callable[[Row], str]:
 
 def _options(row: Row) -> str:
     lines = [f"{letter}. {option}" for letter, option in zip(ascii_uppercase, row.choices, strict=False)]
-    letters = f"A to {ascii_uppercase[len(lines) - 1]}"
-    return "\n".join([*lines, "", f"End with the letter of the right option, {letters}, {_MARKED}"])
+    return "\n".join([*lines, "", f"{_REPLY} the letter of the right option."])
 
 
 def _candidates(row: Row) -> str:
@@ -63,7 +60,7 @@ def _program(row: Row) -> str:
 
 
 def _molecule(row: Row) -> str:
-    return f"End with {'the SMILES of one molecule' if row.meta.get('form') == 'design' else 'yes or no'} {_MARKED}"
+    return f"{_REPLY} {'the SMILES of one molecule' if row.meta.get('form') == 'design' else 'yes or no'}."
 
 
 def _ordered(row: Row) -> str:
@@ -71,13 +68,13 @@ def _ordered(row: Row) -> str:
 
 
 QA = Form(
-    asked=_always(f"End with the answer, a few words at most, {_MARKED}"),
+    asked=_always(f"{_REPLY} a few words."),
     gold=lambda row: f"Answer: {row.answer[0]}",
     marker="Answer:",
 )
 CHOICE = Form(asked=_options, gold=lambda row: f"Answer: {ascii_uppercase[row.answer]}", marker="Answer:")
 NUMBER = Form(
-    asked=_always("End with the answer, a number without its unit, on a line of its own, after ####."),
+    asked=_always("End with one line: #### and the number, without its unit."),
     gold=lambda row: f"#### {row.answer}",
     marker="####",
 )
