@@ -93,10 +93,10 @@ class OneStep(Environment):
             raise ConfigError("candidates", "is 1, the target alone; want at least 2, or 0 for all")
         if not (0 <= self.test_share <= 1 and 0 <= self.dev_share <= 1 - self.test_share):
             raise ConfigError("test_share", f"is {self.test_share} beside dev_share {self.dev_share}; want shares that sum to at most 1")
-        for name, least in (("seconds", 0.1), ("memory_mb", 64)):
-            value = getattr(self.execution, name)
-            if not least <= value < math.inf:
-                raise ConfigError(f"execution.{name}", f"is {value}; want at least {least}")
+        for name, lowest in (("seconds", 0.1), ("memory_mb", 64)):
+            limit = getattr(self.execution, name)
+            if not lowest <= limit < math.inf:
+                raise ConfigError(f"execution.{name}", f"is {limit}; want at least {lowest}")
 
     @property
     @abstractmethod
