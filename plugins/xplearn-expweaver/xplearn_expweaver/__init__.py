@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @hookimpl
 def xplearn_register(registry: PluginRegistry) -> None:
-    """Register the parts."""
+    """Register the parts and presets."""
     registry.add(
         "conditioner", "latent", "xplearn_expweaver.latent:LatentConditioner", help="experience read as hidden states at each decoding step"
     )
@@ -22,3 +22,8 @@ def xplearn_register(registry: PluginRegistry) -> None:
         "xplearn_expweaver.summaries:SummaryWriter",
         help="summaries and the policy's states of them, first in, first out",
     )
+    registry.add(
+        "conditioner", "search", "xplearn_expweaver.asking:SearchConditioner", help="baseline: the policy asks the bank in its own words"
+    )
+    registry.add("conditioner", "hybrid", "xplearn_expweaver.hybrid:HybridConditioner", help="baseline: latent reasoning without a bank")
+    registry.add_presets("xplearn_expweaver")
