@@ -9,6 +9,7 @@ pytest.importorskip("transformers")
 
 from xplearn.errors import ConfigError, ContractError  # noqa: E402
 from xplearn.interfaces import LocalPolicy, TokenScores  # noqa: E402
+from xplearn.learning.drawn import drawn, passes, positions  # noqa: E402
 from xplearn.learning.grpo import GrpoLearner  # noqa: E402
 from xplearn.policies.weights import LoraConfig  # noqa: E402
 from xplearn.seeding import derive  # noqa: E402
@@ -131,8 +132,8 @@ def test_the_loss_is_the_one_written_down_by_hand():
 
 def test_the_gradient_is_that_of_the_expected_return():
     policy, returns = Bandit(), (1.0, 0.0, 0.25)
-    drawn = [0, 1, 2, 2]  # each as often as it is likely
-    batch = [episode(str(n), [said(policy, token)], returns[token]) for n, token in enumerate(drawn)]
+    tokens = [0, 1, 2, 2]  # each as often as it is likely
+    batch = [episode(str(n), [said(policy, token)], returns[token]) for n, token in enumerate(tokens)]
     GrpoLearner(group_size=4, beta=0.0, scale="none", lr=1e-6).learn(batch, FakeAgent(policy=policy))
     logits = torch.tensor((0.25, 0.25, 0.5)).log().requires_grad_()
     (logits.softmax(-1) * torch.tensor(returns)).sum().neg().backward()
@@ -473,3 +474,29 @@ class TestBesideAPolicy(LearnerContract):
     @pytest.fixture
     def batch(self, agent):
         return played(agent.policy)
+
+
+# forward passes
+
+
+def opened(prompts, tokens=3):
+    """Trajectories of one step with openings of their own."""
+    rows = [Completion(text="", prompt_ids=prompt, token_ids=(7,) * tokens) for prompt in prompts]
+    return [drawn(episode(str(number), [row], 0.0), learner="test") for number, row in enumerate(rows)]
+
+
+def test_trajectories_that_open_alike_are_read_together_and_their_opening_once():
+    items = opened([(1,) * 10] * 4 + [(2,) * 10] * 4)
+    assert positions(items) == 2 * (10 + 4 * 3)
+    assert [len(group) for group in passes(items, 44)] == [8]
+    assert [len(group) for group in passes(items, 40)] == [4, 4], "rather than five and three"
+    assert [len(group) for group in passes(items, 19)] == [3, 1, 3, 1]
+    assert [len(group) for group in passes(items, 1)] == [1] * 8
+
+
+def test_passes_lose_nothing_and_keep_the_order():
+    items = opened([(number // 3,) * (5 + number) for number in range(12)])
+    for tokens in (1, 20, 60, 1000):
+        groups = passes(items, tokens)
+        assert [item for group in groups for item in group] == items
+        assert all(len(group) == 1 or positions(group) <= tokens for group in groups)

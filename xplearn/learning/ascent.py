@@ -15,7 +15,7 @@ from xplearn.errors import ContractError
 from xplearn.interfaces.agent import AgentView
 from xplearn.interfaces.policy import LocalPolicy
 from xplearn.learning import optim
-from xplearn.learning.drawn import Drawn, logprobs, passes
+from xplearn.learning.drawn import Drawn, logprobs, passes, positions
 from xplearn.seeding import shuffled
 
 if TYPE_CHECKING:
@@ -120,8 +120,8 @@ class Ascent:
         loss, means = self.objective.loss(items, values)
         loss.backward()  # type: ignore[no-untyped-call]
         _add(self.means, **{name: float(value) for name, value in means.items()})
-        positions = sum(item.positions for item in items)
-        _add(self.sums, step=float(loss.detach()), scored=len(values), tokens=positions, seconds=time.monotonic() - began)
+        seconds = time.monotonic() - began
+        _add(self.sums, step=float(loss.detach()), scored=len(values), tokens=positions(items), seconds=seconds)
 
     def _move(self) -> None:
         optim.scale_rates(self.optimizer, self.rates[self.done])

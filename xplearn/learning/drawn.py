@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 import torch
 
@@ -96,20 +97,38 @@ def scored(policy: LocalPolicy, items: Sequence[Drawn], *, micro_tokens: int) ->
 def passes(items: Iterable[Drawn], micro_tokens: int) -> list[list[Drawn]]:
     """Neighbours grouped so that one forward pass reads about ``micro_tokens`` positions at most (or holds a single trajectory).
 
-    An opening that neighbours share is read once and counts once.
+    Trajectories that open alike stay together as far as they fit, because their opening is then read once.
     """
-    groups: list[list[Drawn]] = []
+    found: list[list[Drawn]] = []
+    room = 0
+    for _, alike in groupby(items, key=_opening):
+        for piece in _pieces(alike, micro_tokens):
+            if found and positions(piece) <= room:
+                found[-1] += piece
+            else:
+                found.append(piece)
+                room = micro_tokens
+            room -= positions(piece)
+    return found
+
+
+def positions(items: Iterable[Drawn]) -> int:
+    """Tokens that one forward pass of some trajectories reads: an opening that neighbours share counts once."""
     total = 0
-    for item in items:
-        alike = bool(groups) and _opening(item) == _opening(groups[-1][-1])
-        added = item.positions - (len(_opening(item)) if alike else 0)
-        if groups and total + added <= micro_tokens:
-            groups[-1].append(item)
-            total += added
+    for opening, alike in groupby(items, key=_opening):
+        total += len(opening) + sum(item.positions - len(opening) for item in alike)
+    return total
+
+
+def _pieces(alike: Iterable[Drawn], micro_tokens: int) -> list[list[Drawn]]:
+    """Trajectories that open alike, cut where they do not fit one pass."""
+    found: list[list[Drawn]] = []
+    for item in alike:
+        if found and positions([*found[-1], item]) <= micro_tokens:
+            found[-1].append(item)
         else:
-            groups.append([item])
-            total = item.positions
-    return groups
+            found.append([item])
+    return found
 
 
 def _opening(item: Drawn) -> tuple[int, ...]:

@@ -49,7 +49,7 @@ class PolicyGradientLearner(Learner):
     """Passes over the trajectories of a round [OURS]."""
     batch: int | None = None
     """Trajectories per optimiser step, whole groups as far as they go; null for all of a round [OURS]."""
-    micro_tokens: int = 2048
+    micro_tokens: int = 1024
     """Positions of one forward pass: bounds memory and changes no result beyond rounding."""
     total_steps: int | None = None
     """Optimiser steps of the whole run, for a cosine that ends with it; null for a constant rate [OURS]."""
