@@ -114,12 +114,11 @@ def test_the_places_of_every_template_are_filled():
     assert "\n\n\n" not in "".join(problem.reference for problem in problems())
 
 
-@pytest.mark.slow
-def test_the_runner_agrees_on_one_problem_of_every_family(rows):
+def test_the_runner_agrees(rows):
     checker = CodeChecker(Execution(allow=True))
-    chosen = [*{row.meta["family"]: row for row in rows}.values()]
+    chosen = rows[:12]
     wrong = {asserted(problem) + "\n": problem.wrong for problem in problems()}
     right = checker.runner.run_all(map(reference, chosen))
-    assert [(row.answer, outcome.detail) for row, outcome in zip(chosen, right, strict=True) if outcome.ending != "passed"] == []
+    assert [outcome.ending for outcome in right] == ["passed"] * 12
     verdicts = checker.check_all((row, f"```python\n{wrong[row.meta['tests']]}```") for row in chosen)
-    assert [row.answer for row, verdict in zip(chosen, verdicts, strict=True) if verdict.score] == []
+    assert [verdict.score for verdict in verdicts] == [0.0] * 12

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 import socket
@@ -59,7 +60,7 @@ LATE = {
     "endless loop in a call": "def f(x):\n    while True: pass",
     "sleep": "import time\ntime.sleep(600)",
     "endless output": "while True: print('x' * 1000)",
-    "deaf to signals": "import signal\nfor n in range(1, 60):\n    try: signal.signal(n, signal.SIG_IGN)\n    except (OSError, ValueError): pass\nwhile True: pass",
+    "deaf to signals": "import signal\nfor n in {*range(1, 32)} - {9, 19}: signal.signal(n, signal.SIG_IGN)\nwhile True: pass",
     "stopped": "import os\nos.kill(os.getpid(), 19)",
     "endless list": "def f(x):\n    while True: yield x",
 }
@@ -75,8 +76,9 @@ def test_what_does_not_end_is_ended(mode, name):
 
 
 def test_processor_time_in_threads_is_bounded_too(mode):
-    code = "import threading, time\ndef spin():\n    while True: hash('x' * 100_000)\nfor _ in range(4): threading.Thread(target=spin).start()\n"
-    assert run(mode, code + "time.sleep(60)", seconds=0.5).ending == "timed-out"
+    spin = "import threading, time\ndef spin():\n    while True: hash('x' * 100_000)\n"
+    code = spin + "for _ in range(4): threading.Thread(target=spin).start()\ntime.sleep(60)"
+    assert run(mode, code, seconds=0.5).ending == "timed-out"
 
 
 CRASHES = {
@@ -115,16 +117,14 @@ def test_what_breaks_a_rule_crashes_alone(mode, name):
     assert detail in outcome.detail
 
 
+LIAR = "    def __eq__(self, other): return True\n    __hash__ = int.__hash__\n"
 FAKES = {
-    "equals everything": "class A:\n    def __eq__(self, other): return True\n    __hash__ = None\ndef f(x):\n    return A()",
-    "a number that equals everything": "class A(int):\n    def __eq__(self, other): return True\n    __hash__ = int.__hash__\ndef f(x):\n    return A(1)",
-    "claims to be a number": "class A:\n    __class__ = property(lambda self: int)\n    def __eq__(self, other): return True\ndef f(x):\n    return A()",
+    "equals everything": f"class A:\n{LIAR}def f(x):\n    return A()",
+    "a number that equals everything": f"class A(int):\n{LIAR}def f(x):\n    return A(1)",
+    "claims to be a number": f"class A:\n    __class__ = property(lambda self: int)\n{LIAR}def f(x):\n    return A()",
     "exits at the end": "import atexit, os\natexit.register(os._exit, 0)" + WRONG,
-    "prints a verdict": 'import os\nos.write(1, b\'{"token": "", "status": "passed", "detail": "", "output": "", "sealed": true}\')'
-    + WRONG,
-    "patches its interpreter": "import builtins, json, os\nbuiltins.AssertionError = builtins.bool = lambda *given: True\njson.loads = lambda *_: []"
-    "\nbuiltins.type(builtins).__eq__ = None" + WRONG,
-    "an assertion switched off": "import sys\nsys.flags = None\n__debug__2 = False" + WRONG,
+    "prints a verdict": f"print({json.dumps(json.dumps(dict(token='', status='passed', detail='', output='', sealed=True)))})" + WRONG,
+    "patches its interpreter": "import builtins, json\nbuiltins.bool = lambda *_: True\njson.loads = lambda *_: []" + WRONG,
 }
 
 
@@ -136,7 +136,7 @@ def test_what_pretends_does_not_pass(mode, name):
 @pytest.mark.parametrize("value", ["[A()]", "{'a': A()}", "(A(),)", "L([1])", "D(a=1)", "S('z')"])
 def test_equality_is_decided_by_values_and_never_by_methods(mode, value):
     kinds = "".join(
-        f"class {name}({base}):\n    def __eq__(self, other): return True\n    def __ne__(self, other): return False\n    def __hash__(self): return 0\n"
+        f"class {name}({base}):\n{LIAR}    def __ne__(self, other): return False\n"
         for name, base in {"A": "object", "L": "list", "D": "dict", "S": "str"}.items()
     )
     tests = "assert f(2) == [4] or f(2) == {'a': 4} or f(2) == (4,) or f(2) == 'four'"
@@ -264,7 +264,14 @@ if os.fork() == 0:
     os._exit(0)
 os.wait()
 """
-TREE = "import os\nfor _ in range(5): os.fork()\nos.setsid() if os.getpid() != os.getsid(0) else 0\nos.execv('/bin/sleep', ['sleep', '{mark}'])\n"
+TREE = """
+import os
+for _ in range(5):
+    os.fork()
+if os.getpid() != os.getpgid(0):
+    os.setsid()
+os.execv('/bin/sleep', ['sleep', '{mark}'])
+"""
 
 
 @pytest.mark.parametrize("program", [SESSION + RIGHT, DAEMON + RIGHT, SESSION + "while True: pass", DAEMON + "import os\nos._exit(0)"])
@@ -342,9 +349,10 @@ def f(x):
     assert outcome.ending == "passed", outcome.detail
 
 
-@pytest.mark.parametrize(
-    "escape", ["", "import os, subprocess\nsubprocess.run(['/usr/bin/unshare', '-Urm', '/bin/mount', '-o', 'remount,rw,bind', '/'])"]
-)
+REMOUNT = "import subprocess\nsubprocess.run(['/usr/bin/unshare', '-Urm', '/bin/mount', '-o', 'remount,rw,bind', '/'])"
+
+
+@pytest.mark.parametrize("escape", ["", REMOUNT])
 def test_files_outside_the_folder_cannot_be_written(sealed, tmp_path, escape):
     target = tmp_path / "escaped"
     outcome = run("always", f"{escape}\nopen({str(target)!r}, 'w').write('x')" + RIGHT)
@@ -360,7 +368,8 @@ def test_the_folder_can_be_written_and_not_filled(sealed):
 
 
 def test_no_capability_is_left(inside_namespaces):
-    code = "def f(x):\n    return [line.split()[1] for line in open('/proc/self/status') if line.startswith(('CapPrm', 'CapEff', 'NoNewPrivs'))]"
+    lines = "[line.split()[1] for line in open('/proc/self/status') if line.startswith(('CapPrm', 'CapEff', 'NoNewPrivs'))]"
+    code = f"def f(x):\n    return {lines}"
     outcome = run("always", code, f"assert f(2) == ['{0:016x}', '{0:016x}', '1']")
     assert outcome.ending == "passed", outcome.detail
 

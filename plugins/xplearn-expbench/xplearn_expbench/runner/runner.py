@@ -29,9 +29,10 @@ class Runner:
     that equal everything, by looking for the token or by reading the tests. On Linux, where the system lets us, user, process, network and
     mount namespaces hide other processes and the network and leave no file writable outside the folder.
 
-    **Not stopped**: reading any file that this user may read; with ``namespaces="never"``, or where the system has none, also using the
-    network, writing or deleting this user's files, reading the environment of this user's processes and killing them. Holes of the kernel
-    are not ours to close, and as root even device files lie open. Run what you do not trust in a virtual machine.
+    **Not stopped**: reading any file that this user may read, and taking the memory that is allowed once for each of up to 64 processes;
+    with ``namespaces="never"``, or where the system has none, also using the network, writing or deleting this user's files, reading the
+    environment of this user's processes and killing them. Holes of the kernel are not ours to close, and as root even device files lie
+    open. Run what you do not trust in a virtual machine.
     """
 
     execution: Execution
