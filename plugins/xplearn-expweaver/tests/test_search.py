@@ -70,9 +70,9 @@ def test_fewer_rows_than_asked_for_end_in_minus_one():
 def test_what_is_found_does_not_depend_on_how_many_are_asked(narrow, monkeypatch):
     if narrow:
         monkeypatch.setattr(search, "EXACT_ROWS", 1000)
-    base = drawn(700, 300)
-    bank = torch.cat([base, base[:350] + 1e-6 * drawn(350, 300, seed=2), base[350:]])  # near and exact ties everywhere
-    rows, queries = Rows(bank), base[:64, None] + 0.3 * drawn(64, 1, 300, seed=1)
+    base = drawn(700, 360)
+    bank = torch.cat([base, base[:350] + 1e-6 * drawn(350, 360, seed=2), base[350:]])  # near and exact ties everywhere
+    rows, queries = Rows(bank), base[:64, None] + 0.3 * drawn(64, 1, 360, seed=1)
     together = rows.nearest(queries, 5, [()] * 64)
     for width in (1, 8):
         parts = [rows.nearest(queries[at : at + width], 5, [()] * width) for at in range(0, 64, width)]
@@ -88,13 +88,13 @@ def test_long_searches_are_done_in_parts(monkeypatch):
 
 
 def test_a_large_bank_is_searched_in_its_leading_directions(monkeypatch):
-    centres = drawn(40, 300)
-    bank = centres[torch.arange(4000) % 40] + 0.4 * drawn(4000, 300, seed=1) * torch.linspace(1.5, 0.01, 300)
-    queries = (bank[::50] + 0.1 * drawn(80, 300, seed=2))[None]
+    centres = drawn(40, 360)
+    bank = centres[torch.arange(4000) % 40] + 0.4 * drawn(4000, 360, seed=1) * torch.linspace(1.5, 0.01, 360)
+    queries = (bank[::50] + 0.1 * drawn(80, 360, seed=2))[None]
     exact = Rows(bank).nearest(queries, 5, FREE)
     monkeypatch.setattr(search, "EXACT_ROWS", 1000)
     rows = Rows(bank)
-    assert rows._scanned.shape == (4000, 128)
+    assert rows._scanned.shape == (4000, 160)
     found = rows.nearest(queries, 5, FREE)
     recall = (found[..., None] == exact[..., None, :]).any(-1).float().mean()
     assert recall >= 0.99
