@@ -123,7 +123,7 @@ FAKES = {
     "a number that equals everything": f"class A(int):\n{LIAR}def f(x):\n    return A(1)",
     "claims to be a number": f"class A:\n    __class__ = property(lambda self: int)\n{LIAR}def f(x):\n    return A()",
     "exits at the end": "import atexit, os\natexit.register(os._exit, 0)" + WRONG,
-    "prints a verdict": f"print({json.dumps(json.dumps(dict(token='', status='passed', detail='', output='', sealed=True)))})" + WRONG,
+    "prints a verdict": f"print({json.dumps({'token': '', 'status': 'passed'})!r})" + WRONG,
     "patches its interpreter": "import builtins, json\nbuiltins.bool = lambda *_: True\njson.loads = lambda *_: []" + WRONG,
 }
 
