@@ -2,6 +2,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from xplearn.errors import ContractError  # noqa: E402
 from xplearn.learning import optim  # noqa: E402
 
 
@@ -43,6 +44,39 @@ def test_only_matrices_are_decayed():
     optimizer.step()
     assert torch.allclose(parameters["a/weight"], before["a/weight"] * 0.95)
     assert torch.equal(parameters["norm"], before["norm"])
+
+
+def test_the_last_pattern_that_matches_a_name_gives_its_rate():
+    parameters = _parameters()
+    assert optim.peaks(parameters, 0.1, {"a*": 0.2, "*": 0.3, "nor*": 0.4}) == {"a/weight": 0.3, "norm": 0.4}
+    assert optim.peaks(parameters, 0.1, {}) == {"a/weight": 0.1, "norm": 0.1}
+
+
+def test_every_parameter_moves_at_its_own_rate_and_all_rates_fall_together():
+    parameters = _parameters()
+    before = {name: value.detach().clone() for name, value in parameters.items()}
+    optimizer = optim.adamw(parameters, lr=0.1, weight_decay=0.0, groups={"norm": 0.01})
+    optim.scale_rates(optimizer, 0.5)
+    _step(parameters, optimizer)
+    distances = {name: float((value.detach() - before[name]).abs().max()) for name, value in parameters.items()}
+    assert distances == pytest.approx({"a/weight": 0.05, "norm": 0.005}, rel=1e-4)
+
+
+def test_a_pattern_that_matches_nothing_is_refused_with_names_there_are():
+    optim.require_matches(_parameters(), ["a*", "*"], learner="test")
+    with pytest.raises(ContractError, match=r"test: lr_groups 'b\*' matches none of the 2 trained parameters, e\.g\. a/weight, norm"):
+        optim.require_matches(_parameters(), ["b*"], learner="test")
+
+
+def test_moments_go_on_in_another_optimiser_and_what_has_none_starts_afresh():
+    parameters = _parameters()
+    first = optim.adamw(parameters, lr=0.05, weight_decay=0.0)
+    _step(parameters, first)
+    kept = {name: value for name, value in optim.moments(parameters, first).items() if name.endswith("norm")}
+    second = optim.adamw(parameters, lr=0.05, weight_decay=0.0)
+    optim.set_moments(kept, parameters, second)
+    assert float(second.state[parameters["norm"]]["step"]) == 1.0
+    assert not second.state[parameters["a/weight"]]
 
 
 def test_unpacked_state_goes_on_exactly_where_it_was():

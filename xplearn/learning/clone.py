@@ -42,6 +42,9 @@ class CloneLearner(Learner):
     """Trajectories per optimiser step."""
     lr: float = 5e-4
     """Peak learning rate."""
+    lr_groups: dict[str, float] = field(default_factory=dict)
+    """Peak learning rate of parameters whose name matches a pattern (``*`` for anything), e.g. ``{"sites.*": 1e-3}`` for adapters at sites;
+    the last match wins, and one that matches nothing is refused."""
     schedule: Literal["linear", "cosine", "constant"] = "linear"
     """How the learning rate falls after the warm-up."""
     warmup_share: float = 0.03
@@ -64,6 +67,7 @@ class CloneLearner(Learner):
     def __post_init__(self) -> None:
         positive = {"epochs": self.epochs, "batch": self.batch, "lr": self.lr, "max_grad_norm": self.max_grad_norm}
         positive |= {"micro_tokens": self.micro_tokens, "max_steps": 1 if self.max_steps is None else self.max_steps}
+        positive |= {f"lr_groups.{glob}": rate for glob, rate in self.lr_groups.items()}
         for name, value in positive.items():
             if not 0 < value < math.inf:
                 raise ConfigError(name, f"must be above 0, not {value}")
@@ -97,7 +101,7 @@ class CloneLearner(Learner):
 
         Raises:
             ContractError: the loss is not finite (the weights are then what they were before), the policy has no trainable
-                parameters, or a trajectory carries no tokens.
+                parameters, a trajectory carries no tokens, or a pattern of ``lr_groups`` matches nothing.
         """
         samples = self._samples(batch, agent)
         if not samples:
@@ -106,6 +110,7 @@ class CloneLearner(Learner):
         parameters = dict(policy.parameters())
         if not parameters:
             raise ContractError(NAME, "the policy has nothing to train; give it an adapter, e.g. policy.lora.rank=16")
+        optim.require_matches(parameters, self.lr_groups, learner=NAME)
         with optim.all_or_nothing(parameters), policy.training():
             return _Training(self, agent, policy, parameters, samples).run()
 
@@ -143,7 +148,7 @@ class _Training:
         if settings.max_steps is not None:
             self.total = min(self.total, settings.max_steps)
         self.warmup = math.ceil(settings.warmup_share * self.total)
-        self.optimizer = optim.adamw(self.parameters, lr=settings.lr, weight_decay=settings.weight_decay)
+        self.optimizer = optim.adamw(self.parameters, lr=settings.lr, weight_decay=settings.weight_decay, groups=settings.lr_groups)
         self._resume()
 
     def run(self) -> dict[str, float]:
@@ -160,7 +165,7 @@ class _Training:
         started = time.monotonic()
         epoch, index = divmod(self.done, self.epoch_steps)
         batch = order(self.samples, self.settings.batch, self.agent.seed, NAME, "order", *self.agent.position, epoch)[index]
-        optim.set_rate(self.optimizer, self._rate())
+        optim.scale_rates(self.optimizer, optim.rate(self.settings.schedule, self.done, self.total, warmup=self.warmup))
         loss = self._gradients(batch)
         norm = torch.nn.utils.clip_grad_norm_(self.parameters.values(), self.settings.max_grad_norm)
         if not (math.isfinite(loss) and bool(torch.isfinite(norm))):
@@ -186,9 +191,6 @@ class _Training:
                 loss.backward()  # type: ignore[no-untyped-call]
                 total += float(loss.detach())
         return total
-
-    def _rate(self) -> float:
-        return self.settings.lr * optim.rate(self.settings.schedule, self.done, self.total, warmup=self.warmup)
 
     def _count(self, batch: Sequence[Sample], loss: float, seconds: float) -> None:
         figures = self.figures

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from typing import Any, Literal
 
 import torch
+
+from xplearn.errors import ContractError
 
 Schedule = Literal["linear", "cosine", "constant"]
 """How the learning rate falls after the warm-up: to zero in a line or half a cosine, or not at all."""
@@ -55,9 +57,16 @@ def peaks(parameters: Parameters, lr: float, groups: Mapping[str, float]) -> dic
     return {name: [lr, *(rate for glob, rate in groups.items() if fnmatchcase(name, glob))][-1] for name in parameters}
 
 
-def unmatched(parameters: Parameters, groups: Mapping[str, float]) -> list[str]:
-    """The patterns that match no parameter."""
-    return [glob for glob in groups if not any(fnmatchcase(name, glob) for name in parameters)]
+def require_matches(parameters: Parameters, groups: Iterable[str], *, learner: str) -> None:
+    """Refuse patterns of ``lr_groups`` that match no parameter.
+
+    Raises:
+        ContractError: the pattern and some names there are; ``learner`` names who asked.
+    """
+    for glob in groups:
+        if not any(fnmatchcase(name, glob) for name in parameters):
+            some = ", ".join(list(parameters)[:: max(len(parameters) // 2, 1)][:3])
+            raise ContractError(learner, f"lr_groups '{glob}' matches none of the {len(parameters)} trained parameters, e.g. {some}")
 
 
 def rate(schedule: Schedule, step: int, total: int, *, warmup: int = 0) -> float:
@@ -70,12 +79,6 @@ def rate(schedule: Schedule, step: int, total: int, *, warmup: int = 0) -> float
     if schedule == "cosine":
         return 0.5 * (1.0 + math.cos(math.pi * progress))
     return 1.0
-
-
-def set_rate(optimizer: torch.optim.Optimizer, lr: float) -> None:
-    """Give every parameter group this learning rate."""
-    for group in optimizer.param_groups:
-        group["lr"] = lr
 
 
 def scale_rates(optimizer: torch.optim.Optimizer, factor: float) -> None:

@@ -150,10 +150,7 @@ class PolicyGradientLearner(Learner):
         parameters = dict(policy.parameters())
         if not parameters:
             raise ContractError(self.name, "the policy has nothing to train; give it an adapter, e.g. policy.lora.rank=16")
-        typos = [glob for glob in optim.unmatched(parameters, self.lr_groups) if glob not in SITES]
-        if typos:
-            some = ", ".join(list(parameters)[:: max(len(parameters) // 2, 1)][:3])
-            raise ContractError(self.name, f"lr_groups '{typos[0]}' matches none of the {len(parameters)} trained parameters, e.g. {some}")
+        optim.require_matches(parameters, [glob for glob in self.lr_groups if glob not in SITES], learner=self.name)
         return parameters
 
     def _optimizer(self, parameters: optim.Parameters) -> torch.optim.Optimizer:
