@@ -13,7 +13,7 @@ from xplearn_expbench.catalogue import TASKS
 from xplearn_expbench.questions import open_questions
 from xplearn_expbench.spec import Row, Verdict
 
-DATA = Path(os.environ.get("XPLEARN_TEST_DATA", Path(__file__).parents[4] / "shared" / "data")) / "expbench"
+DATA = Path(os.environ.get("XPLEARN_TEST_DATA") or Path(__file__).resolve().parent.joinpath("../../../../shared/data")) / "expbench"
 
 
 def unavailable(reason):

@@ -54,3 +54,10 @@ def test_a_general_question_about_other_options_is_another():
 def test_users_with_the_same_history_and_another_target_are_others():
     one, other = (row("u", "Saw: A.", "test", answer=target, choices=("B", "C")) for target in "BC")
     assert identity("ranking", one) != identity("ranking", other)
+
+
+def test_in_chemistry_case_tells_molecules_apart():
+    cyclohexane, benzene = row("a", "Is  C1CCCCC1 flat?", "train"), row("b", "Is c1ccccc1 flat?", "test")
+    assert identity("chemistry", cyclohexane) != identity("chemistry", benzene)
+    assert identity("chemistry", cyclohexane) == identity("chemistry", row("c", "Is C1CCCCC1 flat?", "test"))
+    assert identity("qa", cyclohexane) == identity("qa", row("c", "is c1ccccc1 flat", "test"))

@@ -29,7 +29,10 @@ def identity(kind: Kind, row: Row) -> str:
     """What makes two rows the same question.
 
     With options or candidates the right one counts too: many a multiple-choice set asks "Which of these is true?" of different options.
+    In chemistry upper and lower case are different atoms: C1CCCCC1 is not c1ccccc1.
     """
+    if kind == "chemistry":
+        return " ".join(row.question.split())
     if kind == "choice":
         return f"{normalised(row.question)}\n{normalised(row.choices[row.answer])}"
     if kind == "ranking":

@@ -29,7 +29,7 @@ def nq_open() -> list[Row]:
 def trivia_qa() -> list[Row]:
     """Quiz questions that lead to a name; each with the other forms in which it may be given, the full one first."""
     known = pooled("byname.person", "book.author", "founder.town", "person.trade", "tool.trade", key="trivia_qa")
-    rows = [*_met(known, train=190, test=90), *_everyday(("young", "sense", "home", "sound", "colour"), train=30, test=30)]
+    rows = [*_met(known, train=190, test=90), *_everyday(("young", "sense", "home", "sound", "colour", "country"), train=45, test=42)]
     return finished("trivia_qa", rows)
 
 
