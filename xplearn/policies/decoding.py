@@ -157,9 +157,7 @@ class Decoder:
         """Draw the next token of each row from its hidden state ``[B, D]``."""
         hidden = self._with_memory(rows, hidden)
         logits = self._network.logits(hidden)
-        thoughts = self._network.thoughts(hidden, logits)
-        for row, thought in zip(rows, thoughts, strict=True) if thoughts is not None else ():
-            row.thought = thought
+        self._think(rows, hidden, logits)
         logits = logits / (sampling.temperature or 1.0)
         if sampling.temperature == 0.0 and all(row.trie is None for row in rows):
             tokens = logits.argmax(-1)
@@ -169,6 +167,14 @@ class Decoder:
             return
         for row, logprobs in zip(rows, logits.log_softmax(-1).cpu().numpy(), strict=True):
             self._take(row, *_draw(row, logprobs, sampling), sampling)
+
+    def _think(self, rows: Sequence[Row], hidden: Tensor, logits: Tensor) -> None:
+        """Let the rows carry a thought on from where their next token is drawn."""
+        recurrence, thoughts = self._network.sites.recurrence, self._network.thoughts(hidden, logits)
+        if recurrence is not None and thoughts is not None:
+            for row, thought in zip(rows, thoughts, strict=True):
+                read = bool(row.retrieved) and bool(row.retrieved[-1])
+                row.thought = thought if read or not recurrence.needs_memory else None
 
     def _with_memory(self, rows: Sequence[Row], hidden: Tensor) -> Tensor:
         """What the adapters at the norm make of ``[B, D]``; the rows note what was retrieved."""

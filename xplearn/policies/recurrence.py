@@ -19,6 +19,8 @@ class Recurrence(nn.Module, ABC):
 
     site: str = "input"
     """Between the embedding of tokens and the first layer."""
+    needs_memory: bool = False
+    """Nothing is carried from places where no latent memory was read: the plain arm is as without this module."""
 
     @abstractmethod
     def think(self, hidden: Tensor, logits: Tensor, embeddings: Tensor) -> Tensor:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from torch import nn
 
     from xplearn_expweaver.adapter import LatentAdapter
+    from xplearn_expweaver.thinking import Carried
 
 NAME = "expweaver.latent"
 
@@ -44,6 +45,9 @@ class LatentConditioner(Conditioner):
     """The gated residual [P, parameterised as in HRPO: L]; or ``h + e``, or a constant mix ``fixed_a`` (ablations)."""
     fixed_a: float | None = None
     """Weight of the hidden state with ``gate: fixed``, in (0, 1), and only then."""
+    carry: bool = False
+    """Also carry the changed state into the embedding of the token drawn from it, through a gate of its own: HRPO's form [OURS]. Off, it
+    never enters the network again."""
     r_min: float = 0.98
     """The gate's first least weight of the hidden state is uniform per channel from here [OURS], HRPO's value for 3B …"""
     r_max: float = 0.999
@@ -95,6 +99,8 @@ class LatentConditioner(Conditioner):
         width = int(probe.shape[1])
         self._bank = LatentBank(agent.store, self.space, policy, width=width, device=probe.device)
         policy.attach(self.adapter(width, derive(agent.seed, NAME)))
+        if self.carry:
+            policy.attach(self._carried(width, derive(agent.seed, NAME, "carry")))
 
     def condition(self, queries: Sequence[Query], selections: Sequence[Selection]) -> list[Conditioning]:
         """As ``Conditioner.condition``; selected experiences without a state are passed over.
@@ -119,6 +125,15 @@ class LatentConditioner(Conditioner):
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             return LatentAdapter(k=self.k, pooling=self._pooling(width), gate=self._gate(width), every=self.every)
+
+    def _carried(self, width: int, seed: int) -> Carried:
+        import torch
+
+        from xplearn_expweaver.thinking import Carried
+
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            return Carried(width, r_min=self.r_min, r_max=self.r_max, c=self.c)
 
     def _pooling(self, width: int) -> nn.Module:
         from xplearn_expweaver.pooling import CrossAttention, Mean, Similarity

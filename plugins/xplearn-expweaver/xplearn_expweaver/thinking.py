@@ -1,10 +1,11 @@
-"""Hybrid latent reasoning: the policy's own expectation, carried into the embedding of the token it then drew. Needs torch."""
+"""What is carried from the place where a token is drawn into the token's own embedding. Needs torch."""
 
 from __future__ import annotations
 
 from torch import Tensor
 
 from xplearn.policies.adapter import Recurrence
+from xplearn_expweaver.adapter import aligned
 from xplearn_expweaver.gate import Gated
 
 
@@ -29,4 +30,23 @@ class Expectation(Recurrence):
     def read(self, embedded: Tensor, thoughts: Tensor) -> Tensor:
         """As ``Recurrence.read``."""
         mixed: Tensor = self.gate(embedded, thoughts)
+        return mixed
+
+
+class Carried(Recurrence):
+    """The changed hidden state itself, as long as the embedding it enters: HRPO's form of ExpWeaver [OURS]."""
+
+    needs_memory = True
+
+    def __init__(self, width: int, *, r_min: float, r_max: float, c: float) -> None:
+        super().__init__()
+        self.gate = Gated(width, r_min=r_min, r_max=r_max, c=c)
+
+    def think(self, hidden: Tensor, logits: Tensor, embeddings: Tensor) -> Tensor:
+        """As ``Recurrence.think``."""
+        return hidden
+
+    def read(self, embedded: Tensor, thoughts: Tensor) -> Tensor:
+        """As ``Recurrence.read``."""
+        mixed: Tensor = self.gate(embedded, aligned(thoughts, embedded))
         return mixed
