@@ -21,6 +21,7 @@ from xplearn.types import Completion, Conditioning, Memory, Query, Sampling, Sel
 ACTIONS = ("open door to hall", "take the cup", "take the fridge", "wait")
 DRAWN = Sampling(temperature=0.7, choices="admissible")
 FREE = Sampling(temperature=1.3, max_new_tokens=6)
+ORDERED = Sampling(temperature=1.0, choices="rank")
 
 
 class Bandit(LocalPolicy):
@@ -225,7 +226,7 @@ def test_ties_beside_others_weigh_in_the_mean_and_are_not_read():
 # scored as drawn
 
 
-@pytest.mark.parametrize("sampling", [DRAWN, FREE], ids=["admissible, cold", "free, hot"])
+@pytest.mark.parametrize("sampling", [DRAWN, FREE, ORDERED], ids=["admissible, cold", "free, hot", "an order of candidates"])
 def test_the_first_step_is_on_policy_and_dropout_is_off(sampling):
     with acting(lora=LoraConfig(rank=4, dropout=0.5)) as agent:
         figures = GrpoLearner(group_size=4).learn(played(agent.policy, sampling), agent)
@@ -322,6 +323,31 @@ def test_the_optimiser_goes_on_from_round_to_round(batches):
 def test_the_same_rounds_give_the_very_same_weights(batches):
     settings = {"group_size": 4, "lr": 1e-3, "batch": 3, "epochs": 2}
     assert same(trained(GrpoLearner(**settings), batches), trained(GrpoLearner(**settings), batches))
+
+
+def test_groups_come_in_an_order_drawn_anew_each_round():
+    policy = Bandit()
+    batch = [episode(f"{g}/{n}", [said(policy, n)], float(n), group=str(g)) for g in range(6) for n in range(2)]
+    orders = []
+    for position in ((0, 0), (0, 1), (0, 0)):
+        learner, read = GrpoLearner(group_size=2, batch=2, beta=0.0), []
+        learner.objective = lambda *_, learner=learner, read=read: Noting(GrpoLearner.objective(learner, *_), read)
+        learner.learn(batch, FakeAgent(policy=policy, position=position))
+        orders.append(read)
+    assert orders[0] == orders[2] != orders[1]
+    assert all(sorted(order) == sorted({item.group for item in batch}) for order in orders)
+
+
+class Noting:
+    """An objective that notes the group of each step."""
+
+    def __init__(self, inner, read):
+        self.needs, self.loss, self.inner, self.read = inner.needs, inner.loss, inner, read
+
+    def begin(self, batch):
+        (group,) = {item.trajectory.group for item in batch}
+        self.read.append(group)
+        self.inner.begin(batch)
 
 
 class Stopping(FakeCheckpoint):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
@@ -72,6 +72,10 @@ class GrpoLearner(PolicyGradientLearner):
     @property
     def requires(self) -> frozenset[Capability]:
         return super().requires | ({"policy.reference"} if self.beta else set())
+
+    @property
+    def ways_out(self) -> Mapping[Capability, str]:
+        return {"policy.reference": "learner: {name: core.grpo, beta: 0}"}
 
     def plan(self) -> RolloutPlan:
         arms = self._arms()
