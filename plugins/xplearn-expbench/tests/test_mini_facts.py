@@ -41,7 +41,16 @@ def test_rows_are_made_within_two_seconds(task):
     assert time.process_time() - start < 2
 
 
-RECORDED: dict[str, str] = {}
+RECORDED = {
+    "arc_challenge": "0b69d3991ff5",
+    "commonsense_qa": "ab322a654870",
+    "mmlu": "58ae5cc0ddd0",
+    "openbook_qa": "a5e0a0b24c25",
+    "nq_open": "7d83c4313f3a",
+    "trivia_qa": "b3f4ce8b7a2a",
+    "popqa": "42f7d22ee98a",
+    "hotpot_qa": "952f34fdd2db",
+}
 """Digests of all questions, options and answers: whoever changes a row makes another benchmark, and should know it."""
 
 

@@ -61,7 +61,7 @@ def test_rows_of_the_recorded_version_are_as_recorded():
     made = {
         task.__name__: hashlib.blake2b(repr([(r.question, r.answer) for r in task()]).encode(), digest_size=6).hexdigest() for task in TASKS
     }
-    assert made == {}
+    assert made == {"gsm8k": "8d678b643210", "gsm_symbolic": "2304c09681f9", "math": "ac2b8285c442"}
 
 
 EXPECTED = {
