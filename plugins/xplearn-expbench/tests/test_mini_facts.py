@@ -149,7 +149,7 @@ def test_right_and_wrong_about_nature_follow_from_the_question():
         ("mmlu", 0.6),
         ("openbook_qa", 0.4),
         ("nq_open", 0.5),
-        ("trivia_qa", 0.7),
+        ("trivia_qa", 0.65),
         ("popqa", 0.5),
         ("hotpot_qa", 0.45),
     ],
