@@ -49,7 +49,7 @@ RECORDED = {
     "nq_open": "7d83c4313f3a",
     "trivia_qa": "b3f4ce8b7a2a",
     "popqa": "42f7d22ee98a",
-    "hotpot_qa": "952f34fdd2db",
+    "hotpot_qa": "cbdc6c481563",
 }
 """Digests of all questions, options and answers: whoever changes a row makes another benchmark, and should know it."""
 
@@ -151,7 +151,7 @@ def test_right_and_wrong_about_nature_follow_from_the_question():
         ("nq_open", 0.5),
         ("trivia_qa", 0.65),
         ("popqa", 0.5),
-        ("hotpot_qa", 0.45),
+        ("hotpot_qa", 0.4),
     ],
 )
 def test_experience_answers_a_share_of_the_test_and_memorising_not_all(task, share):

@@ -74,6 +74,10 @@ SAME: dict[str, tuple[str, str, str, str]] = {
 }
 """For each relation in which two subjects are compared: two wordings, then what yes says and what no says."""
 
+_FAR_SPOKEN = ("English", "French", "Arabic", "Portuguese")
+"""Languages of many countries, though the table names one."""
+
+_EVERYDAY_TRAIN = 0.4
 _TRAIN_CHAINS = 150
 _TEST_CHAINS = 70
 _TRAIN_PAIRS = 20
@@ -82,7 +86,7 @@ _TEST_PAIRS = 12
 
 
 def hotpot_qa() -> list[Row]:
-    """Questions that need two facts; a quarter to a third is answered by yes or no.
+    """Questions that need two facts; a third is answered by yes or no.
 
     ``meta``: ``fact`` names both facts. Of the test, some ask in other words what training asked, some join facts that training joined
     with others.
@@ -135,11 +139,32 @@ def _pair(first: Fact, second: Fact, wording: int, split: str) -> Row:
 
 
 def _everyday() -> Iterator[Row]:
-    """From a capital over its country to the language: what everybody knows."""
+    """What everybody knows in two steps."""
+    asked = shuffled([*_spoken(), *_governed()], "everyday")
+    for place, (question, answers, facts_used) in enumerate(asked):
+        split = "train" if place < len(asked) * _EVERYDAY_TRAIN else "test"
+        yield qa(question, answers, About(split=split, level=1, fact=facts_used))
+
+
+def _spoken() -> Iterator[tuple[str, list[str], str]]:
+    """From a capital over its country to the language, and back where one country alone speaks it."""
     known = tables.read("everyday.txt")
-    spoken = {fact.subject: fact for fact in known["language"].facts}
-    both = shuffled([(fact, spoken[fact.subject]) for fact in known["capital"].facts if fact.subject in spoken], "spoken")
-    for place, (city, tongue) in enumerate(both):
-        about = About(split="train" if place < len(both) // 2 else "test", level=1, fact=f"{city.name} {tongue.name}")
-        question = f"Which language do most people speak in the country whose capital is {city.answer}?"
-        yield qa(question, known["language"].accepted(tongue), about)
+    capitals, languages = known["capital"], known["language"]
+    spoken = [tongue.answer for tongue in languages.facts]
+    for tongue in languages.facts:
+        for city in (other for other in capitals.facts if other.subject == tongue.subject):
+            used = f"{city.name} {tongue.name}"
+            yield f"Which language do most people speak in the country whose capital is {city.answer}?", languages.accepted(tongue), used
+            if spoken.count(tongue.answer) == 1 and tongue.answer not in _FAR_SPOKEN:
+                where = f"the country where most people speak {tongue.answer}"
+                said = f"The capital of {where} is {city.answer}."
+                yield f"What is the capital of {where}?", [*capitals.accepted(city), said], f"{tongue.name} {city.name}"
+
+
+def _governed() -> Iterator[tuple[str, list[str], str]]:
+    """From a city over its country to the capital."""
+    known = tables.read("everyday.txt")
+    for home in known["country"].facts:
+        for capital in (other for other in known["capital"].facts if other.subject == home.answer):
+            question = f"What is the capital of the country in which the city of {home.subject} lies?"
+            yield question, known["capital"].accepted(capital), f"{home.name} {capital.name}"
