@@ -38,7 +38,7 @@ class Preferring:
         self.lr_field = "dpo.lr_later" if later else "dpo.lr"
         self.total = math.ceil(dpo.epochs * len(self.pairs) / dpo.batch)
         self.warmup = math.ceil(dpo.warmup_share * self.total)
-        self.optimizer = optim.adamw(self.parameters, lr=self.lr, weight_decay=self.settings.weight_decay)
+        self.optimizer = optim.adamw(self.parameters, lr=self.lr, weight_decay=self.settings.weight_decay, groups=self.settings.lr_groups)
         self.saved = time.monotonic()
 
     def run(self) -> dict[str, float]:
