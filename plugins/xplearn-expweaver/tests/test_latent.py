@@ -7,6 +7,7 @@ pytest.importorskip("torch")
 import numpy as np
 import torch
 from xplearn_expweaver.latent import LatentConditioner
+from xplearn_expweaver.states import encoder_id
 
 from xplearn import ConfigError, ContractError, Selection
 from xplearn.builtin.selectors import AllSelector
@@ -105,14 +106,15 @@ def test_a_bank_without_the_space_gives_nothing_to_read():
         assert part.condition([samples.query(0)], [some(1)])[0].memory is None
 
 
-@pytest.mark.parametrize(("encoder", "dim"), [("expweaver.state/HfPolicy/qwen", 32), ("expweaver.state/FakePolicy/fake", 64)])
+@pytest.mark.parametrize(("encoder", "dim"), [("expweaver.state/HfPolicy/qwen", 32), ("", 64)])
 def test_a_bank_of_another_model_or_width_is_refused_naming_both(encoder, dim):
     with FakeAgent(policy=FakePolicy()) as agent:
-        agent.store.open_space("state", encoder=encoder, dim=dim)
+        own = encoder_id(agent.policy)
+        agent.store.open_space("state", encoder=encoder or own, dim=dim)
         with pytest.raises(ContractError) as error:
             ready(agent)
-    assert f"'{encoder}' with {dim} numbers" in str(error.value)
-    assert "'expweaver.state/FakePolicy/fake' with 32" in str(error.value)
+    assert f"'{encoder or own}' with {dim} numbers" in str(error.value)
+    assert f"'{own}' with 32" in str(error.value)
 
 
 def test_a_bank_of_another_model_is_refused_also_when_it_comes_later():

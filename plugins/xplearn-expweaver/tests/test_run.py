@@ -150,7 +150,7 @@ def test_the_text_arm_differs_by_selector_and_conditioner_alone(tmp_path):
         "encoder": {"name": "core.policy", "weights": "current"},
     }
     folder = start(tmp_path, **text)
-    assert load(folder).header.encoder == "core.policy/current/FakePolicy/fake"
+    assert load(folder).header.encoder.startswith("core.policy/current/")
     assert len(bank(folder)) > 3
 
 

@@ -9,6 +9,7 @@ pytest.importorskip("torch")
 
 import numpy as np
 import torch
+from xplearn_expweaver.states import encoder_id
 from xplearn_expweaver.summaries import SummaryWriter, summary_id
 
 from xplearn import Completion, ConfigError, ContractError
@@ -128,7 +129,7 @@ def test_the_vector_is_the_policy_s_own_state_of_the_summary():
         summaries = list(agent.store)
         vectors = agent.store.vectors("state", [summary.id for summary in summaries])
         np.testing.assert_array_equal(vectors, agent.policy.encode([summary.content for summary in summaries]).numpy())
-        assert agent.store.spaces()["state"] == ("expweaver.state/TellingPolicy/fake", 32)
+        assert agent.store.spaces()["state"] == (encoder_id(agent.policy), 32)
         keys = agent.store.vectors("key", [summary.id for summary in summaries])
         np.testing.assert_array_equal(keys, agent.encoder.encode([summary.key for summary in summaries]))
 
@@ -241,8 +242,9 @@ def test_summaries_are_encoded_anew_every_so_often():
 def test_a_bank_of_another_model_is_refused_before_the_first_episode():
     with beside() as agent:
         agent.store.open_space("state", encoder="expweaver.state/HfPolicy/qwen", dim=32)
-        with pytest.raises(ContractError, match=r"HfPolicy/qwen.*TellingPolicy/fake"):
+        with pytest.raises(ContractError, match="HfPolicy/qwen") as error:
             SummaryWriter().setup(agent)
+        assert encoder_id(agent.policy) in str(error.value)
 
 
 def test_keys_in_the_policy_s_own_space_make_the_text_arm():
