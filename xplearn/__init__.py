@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOME = {
-    "xplearn.types": "Arm Choices Completion Conditioning EpisodeResult Experience Memory Message Observation Outcome Query Sampling "
-    "Selection Step Task Trajectory",
+    "xplearn.types": "Answer Arm Choices Completion Conditioning EpisodeResult Experience Memory Message Observation Outcome Query "
+    "Sampling Selection Step Task Trajectory",
     "xplearn.errors": "ConfigError ContractError DataError EndpointError EnvironmentDiedError IncompatibleError PluginError RecordError "
     "UnknownComponentError XplearnError",
     "xplearn.interfaces": "AgentView Conditioner Encoder Environment ExperienceStore Learner LocalPolicy Policy RolloutPlan Selector "
@@ -28,6 +28,7 @@ _MODULE = {name: module for module, names in _HOME.items() for name in names.spl
 
 __all__ = [
     "AgentView",
+    "Answer",
     "Arm",
     "Capability",
     "Choices",
@@ -106,6 +107,7 @@ if TYPE_CHECKING:
     )
     from xplearn.seeding import derive
     from xplearn.types import (
+        Answer,
         Arm,
         Choices,
         Completion,

@@ -13,7 +13,7 @@ Capability = str
 """A dotted name, ``<slot>.<what>``; a plugin may define its own under its own name.
 
 ``policy.score .train .encode .memory .reference .rank .keyed .pretrained`` · ``env.replay .actions .demos .ranking .pages`` ·
-``selector.act .study .none`` · ``conditioner.text .latent`` · ``learner.conditioned`` · ``store.filled`` ·
+``selector.act .study .none`` · ``conditioner.text .latent`` · ``learner.conditioned .drawn`` · ``store.filled`` ·
 ``store.space:<name>``
 """
 
@@ -36,6 +36,7 @@ WHY: dict[Capability, str] = {
     "conditioner.text": "experience must be shown as text",
     "conditioner.latent": "experience must be shown as latent memory",
     "learner.conditioned": "gradients must reach its adapter through the conditioned forward pass",
+    "learner.drawn": "gradients must reach it through completions that the policy drew itself, for it acts on drawn tokens only",
     "store.filled": "something must have written the bank",
 }
 

@@ -104,6 +104,8 @@ class SamplingConfig:
         _at_least("temperature", self.temperature, 0)
         if not 0 < self.top_p <= 1:
             raise ConfigError("top_p", f"is {self.top_p}; want a number in (0, 1]")
+        if self.top_p < 1 and self.choices == "rank":
+            raise ConfigError("top_p", f"is {self.top_p}, and an order of candidates (choices: rank) has no nucleus; leave it at 1")
         if "" in self.stop:
             raise ConfigError("stop", "holds an empty text, which ends everything before it begins; want [] for none")
 

@@ -159,6 +159,16 @@ class Conditioning:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What the bank says to a completion that asked it."""
+
+    text: str
+    """The next user turn."""
+    selection: Selection
+    """The experiences that it shows."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Sampling:
     """How tokens are drawn."""
 
@@ -195,7 +205,7 @@ class Completion:
     retrieved: tuple[tuple[int, ...], ...] | None = None
     """Per drawn token, the rows of the conditioning's memory that were read to draw it; None where nothing is retrieved by token."""
     thoughts: Any = None
-    """Tensor ``[T, D]``: what the policy carried on from the place of each drawn token, NaN where it was certain; None without a recurrence."""
+    """Tensor ``[T, D]``: what was carried on from the place of each drawn token, NaN where it was certain; None without a recurrence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from xplearn.testing import parts
 from xplearn.testing.contracts import ConditionerContract
 
 NAMES = parts.names("conditioner")
-BESIDE_A_POLICY = {"expweaver.latent"}
+BESIDE_A_POLICY = {"expweaver.latent", "expweaver.hybrid"}
 
 
 class TestConditioners(ConditionerContract):

@@ -1,4 +1,5 @@
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from xplearn.agent import Agent
 from xplearn.builtin.selectors import AllSelector, NoneSelector
@@ -8,7 +9,7 @@ from xplearn.policies.scripted import ScriptedPolicy
 from xplearn.rollout.collector import assignments, collect
 from xplearn.stores.memory import MemoryStore
 from xplearn.testing.samples import task
-from xplearn.types import Conditioning, Experience, Sampling
+from xplearn.types import Answer, Conditioning, Experience, Sampling
 
 from .test_collector import Walk
 
@@ -17,6 +18,7 @@ from .test_collector import Walk
 class Library(Conditioner):
     """Answers completions that begin with 'ask', twice an episode."""
 
+    on_request: ClassVar[bool] = True
     asked: list[str] = field(default_factory=list)
 
     def condition(self, queries, selections):
@@ -27,7 +29,7 @@ class Library(Conditioner):
         if not completion.text.startswith("ask") or before >= 2:
             return None
         self.asked.append(completion.text)
-        return f"{len(selection.experiences)} books"
+        return Answer(text=f"{len(selection.experiences)} books", selection=selection)
 
 
 def play(lines, *, arm="experience", max_steps=None, filled=True):
@@ -55,6 +57,7 @@ def test_the_bank_answers_and_the_environment_hears_nothing_of_it():
     assert trajectory.steps[0].reward == 0.0
     assert trajectory.steps[0].valid
     assert library.asked == ["ask for maps"]
+    assert [len(step.selection.experiences) for step in trajectory.steps] == [1, 0, 0]
 
 
 def test_what_is_not_answered_goes_to_the_environment():

@@ -7,10 +7,13 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
+from xplearn.config import load_experiment  # noqa: E402
 from xplearn.errors import ConfigError, ContractError  # noqa: E402
+from xplearn.experiment.build import check_experiment  # noqa: E402
 from xplearn.interfaces import LocalPolicy, TokenScores  # noqa: E402
 from xplearn.learning.drawn import drawn, passes, positions  # noqa: E402
 from xplearn.learning.grpo import GrpoLearner  # noqa: E402
+from xplearn.plugins import Plugins  # noqa: E402
 from xplearn.policies.weights import LoraConfig  # noqa: E402
 from xplearn.seeding import derive  # noqa: E402
 from xplearn.testing.agents import FakeAgent, FakeCheckpoint  # noqa: E402
@@ -526,3 +529,13 @@ def test_passes_lose_nothing_and_keep_the_order():
         groups = passes(items, tokens)
         assert [item for group in groups for item in group] == items
         assert all(len(group) == 1 or positions(group) <= tokens for group in groups)
+
+
+def test_replay_of_what_was_drawn_long_ago_is_refused_before_anything_is_loaded():
+    said = {"stream": [{"env": "core.counting"}], "policy": "core.tiny", "learner": "core.grpo", "replay": {"ratio": 0.5}}
+    plugins = Plugins().discover()
+    experiment, _ = load_experiment(said, [], plugins.registry)
+    with pytest.raises(
+        ConfigError, match=r"replay\.ratio: is 0\.5, and core\.grpo learns from whole groups just drawn; say replay\.ratio=0"
+    ):
+        check_experiment(experiment, plugins)

@@ -9,8 +9,8 @@ import torch
 
 from xplearn.errors import ConfigError, ContractError, DataError
 from xplearn.policies.hf import HfPolicy
-from xplearn.testing.agents import FakeAgent
 from xplearn.policies.ranking import RankingConfig
+from xplearn.testing.agents import FakeAgent
 from xplearn.testing.fakes import FakePolicy, ready_policy, tiny_model, tiny_tokenizer
 from xplearn.types import Conditioning, Sampling
 
@@ -231,7 +231,7 @@ def test_ranking_reads_the_prompt_once(policy, fed, by):
 
 @pytest.mark.parametrize("by", ["state", "likelihood"])
 def test_ranking_past_the_context_is_refused(by):
-    with pytest.raises(ContractError, match="not fit the context of 60 tokens"):
+    with pytest.raises(ContractError, match="longer than the context of 60 tokens"):
         ready_policy(context_tokens=60, ranking=RankingConfig(by=by)).rank([talk(9)], [ACTIONS])
 
 

@@ -17,7 +17,7 @@ from xplearn.testing.contracts import EncoderContract  # noqa: E402
 class Policy:
     """States are counts of two letters, shifted by what was learned."""
 
-    model = "some/folder"
+    width, identity = 2, "folder/1f"
 
     def __init__(self):
         self.learned, self.version = 0.0, 0
@@ -64,8 +64,8 @@ def test_the_id_tells_the_kinds_apart_and_stays_while_the_policy_learns():
     encoder = _encoder(policy)
     before = encoder.id
     policy.version = 5
-    assert encoder.id == before == "core.policy/reference/Policy/folder"
-    assert _encoder(policy, weights="current").id == "core.policy/current/Policy/folder"
+    assert encoder.id == before == "core.policy/reference/folder/1f"
+    assert _encoder(policy, weights="current").id == "core.policy/current/folder/1f"
 
 
 def test_it_asks_for_what_it_uses():

@@ -140,6 +140,16 @@ def test_an_order_without_its_candidates_is_not_scored():
         policy.score([shown()], said)
 
 
+@BOTH
+def test_a_conversation_past_the_context_comes_back_empty(by):
+    policy = ready_policy(ranking=RankingConfig(by=by), context_tokens=60)
+    long = Conditioning(messages=({"role": "user", "content": "You see cups. " * 40},))
+    first, second = policy.generate([long, shown()], RANK, [0, 1], [CANDIDATES, CANDIDATES])
+    assert (first.text, first.token_ids, first.finish) == ("", (), "context")
+    assert len(second.token_ids) == 5
+    assert policy.score([long, shown()], [first, second], [CANDIDATES] * 2).mask.sum(1).tolist() == [0, 5]
+
+
 def test_top_p_and_empty_candidates_are_refused():
     policy = policy_by("state")
     with pytest.raises(ContractError, match="top_p"):

@@ -66,6 +66,15 @@ def test_certain_tokens_carry_nothing():
     assert carried.sum() == 1
 
 
+def test_thoughts_keep_their_places_where_actions_begin_alike():
+    policy, actions = thinking(), ("go to the hall", "go to the house", "go to the harbour")
+    (said,) = policy.generate(shown(1), ADMISSIBLE, [0], [actions])
+    assert len(said.thoughts) == len(said.token_ids)
+    assert said.thoughts[0].isnan().all()
+    scores = policy.score(shown(1), [said], [actions]).logprobs[0].tolist()
+    assert scores == pytest.approx(said.logprobs, abs=1e-4)
+
+
 def test_the_cache_keeps_no_thoughts_for_the_next_turn():
     policy, rows = thinking(), shown(2)
     first = policy.generate(rows, FREE, [0, 1])

@@ -187,10 +187,15 @@ def detached(memory):
     return Memory(states=memory.states.detach(), ids=memory.ids, barred=memory.barred)
 
 
-def test_two_adapters_that_retrieve_are_refused():
+@pytest.mark.parametrize("second", [Nearest, lambda: GatedRead(WIDTH)])
+def test_another_reader_of_memory_beside_one_that_retrieves_is_refused(second):
     policy = policy_with()
-    with pytest.raises(ConfigError, match="retrieves is attached already"):
-        policy.attach(Nearest())
+    with pytest.raises(ConfigError, match="attach one of them"):
+        policy.attach(second())
+    other = ready_policy()
+    other.attach(GatedRead(WIDTH))
+    with pytest.raises(ConfigError, match="attach one of them"):
+        other.attach(Nearest())
 
 
 def test_a_bank_is_shared_by_identity_and_padded_where_it_is_not():

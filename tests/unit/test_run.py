@@ -328,7 +328,9 @@ def test_each_need_is_named_with_what_would_fit():
         ("selector", "core.bm25", "store.filled"),
         ("curriculum", "core.nearest", "selector.study"),
         ("sampling", "choices: rank", "env.ranking"),
+        ("sampling", "choices: rank", "policy.rank"),
         ("evaluate.sampling", "choices: rank", "env.ranking"),
+        ("evaluate.sampling", "choices: rank", "policy.rank"),
         ("curriculum", "core.nearest", "store.space:key"),
     }
     assert found["selector", "core.bm25", "store.filled"].fitting["record"][0] == "core.record"

@@ -1,3 +1,4 @@
+import dataclasses
 from collections import Counter
 
 import pytest
@@ -86,3 +87,21 @@ def test_replay_is_uniform_over_stages_then_over_their_anchors():
 def test_replay_is_keyed():
     earlier = {0: anchors(0, 30)}
     assert draw(earlier, 5, seed=3) == draw(earlier, 5, seed=3) != draw(earlier, 5, seed=4)
+
+
+def test_a_group_that_is_compared_stays_or_goes_whole():
+    store = MemoryStore()
+
+    batch = [
+        dataclasses.replace(trajectory(number), id=f"t{number}/{replica}", group=f"g{number}", source="rollout")
+        for number in range(3)
+        for replica in range(2)
+    ]
+    store.add([Experience(id=f"e{n}", kind="summary", key="k", content="c", source=f"t{n}/1", task=f"x{n}") for n in range(2)])
+
+    class Second(AllSelector):
+        def select(self, queries, store):
+            return [Selection(experiences=tuple(store.get(["e1"])), scores=(0.0,))]
+
+    assert [item.id for item in choose(Second(), store, batch)] == ["t0/0", "t1/0", "t1/1", "t2/0", "t2/1"]
+    assert [item.id for item in choose(Second(), store, batch, grouped=True)] == ["t1/0", "t1/1", "t2/0", "t2/1"]

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from xplearn.capability import Capability
 from xplearn.errors import ConfigError
 from xplearn.interfaces import Conditioner
-from xplearn.types import Conditioning, Message, Query, Selection
+from xplearn.keys import led_by
+from xplearn.types import Conditioning, Query, Selection
 
 
 @dataclass(kw_only=True)
@@ -21,7 +22,7 @@ class NoneConditioner(Conditioner):
 
 @dataclass(kw_only=True)
 class PromptConditioner(Conditioner):
-    """Shows the selected experiences as text: a numbered block at the head of the first user turn, before the task.
+    """Shows the selected experiences as text: a numbered block at the head of the user turn that opens the task.
 
     The block stands where the conversation never changes, so a later step extends an earlier one. It is text inside a turn: an
     experience cannot open a turn of its own.
@@ -46,7 +47,7 @@ class PromptConditioner(Conditioner):
     def _conditioning(self, query: Query, selection: Selection) -> Conditioning:
         if not selection.experiences:
             return Conditioning(messages=query.messages)
-        return Conditioning(messages=_led_by(self._block(selection), query.messages))
+        return Conditioning(messages=led_by(self._block(selection), query))
 
     def _block(self, selection: Selection) -> str:
         entries = (f"{number}. {self._shortened(e.content)}" for number, e in enumerate(selection.experiences, 1))
@@ -54,11 +55,3 @@ class PromptConditioner(Conditioner):
 
     def _shortened(self, text: str) -> str:
         return text if len(text) <= self.limit_chars else text[: self.limit_chars].rstrip() + " …"
-
-
-def _led_by(block: str, messages: tuple[Message, ...]) -> tuple[Message, ...]:
-    for at, message in enumerate(messages):
-        if message["role"] == "user":
-            led: Message = {"role": "user", "content": f"{block}\n\n{message['content']}"}
-            return (*messages[:at], led, *messages[at + 1 :])
-    return (*messages, {"role": "user", "content": block})

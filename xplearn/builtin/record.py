@@ -76,7 +76,7 @@ class RecordLearner(Learner):
 
     def _content(self, trajectory: Trajectory) -> str:
         verdict = "solved" if trajectory.success else "not solved"
-        outline = list(_merged(step.action for step in trajectory.steps))
+        outline = list(_merged(step.action for step in trajectory.steps if step.action))
         shown, rest = outline[: self.max_actions], len(outline) - self.max_actions
         more = [f"… {rest} more"] if rest > 0 else []
         return (

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
@@ -45,14 +44,12 @@ class PolicyEncoder(Encoder):
 
     @property
     def id(self) -> str:
-        policy = self._ready()
-        model = Path(str(getattr(policy, "model", ""))).name
-        return "/".join(filter(None, [NAME, self.weights, type(policy).__name__, model]))
+        return f"{NAME}/{self.weights}/{self._ready().identity}"
 
     @property
     def dim(self) -> int:
         if not self._dim:
-            self._dim = self._states(["width"]).shape[1]
+            self._dim = self._ready().width
         return self._dim
 
     def setup(self, agent: AgentView) -> None:

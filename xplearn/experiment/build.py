@@ -97,12 +97,13 @@ def check_experiment(experiment: Experiment, plugins: Plugins) -> list[Problem]:
     An environment that only its own interpreter knows is checked when its pool is open.
 
     Raises:
-        ConfigError: learners ask for different sources or for more rounds than there are, rounds of some tasks have demonstrations, or a
-            part's field is wrong.
+        ConfigError: learners ask for different sources or for more rounds than there are, rounds of some tasks have demonstrations, what
+            was drawn long ago is replayed to a learner that needs it fresh, or a part's field is wrong.
     """
     parts, registry = build_parts(experiment, plugins.registry), plugins.registry
     _require_rounds(experiment, parts.plan)
     _require_whole_rounds(experiment, parts.plan)
+    _require_no_replay(experiment, parts)
     problems = _check_selectors(parts, registry)
     for stage in experiment.stream:
         env = _environment(stage.env, registry)
@@ -173,6 +174,14 @@ def _require_whole_rounds(experiment: Experiment, plan: RolloutPlan) -> None:
             path = f"{experiment.stage_path(index)}.per_round"
             cure = f"type {path}=null, or take learners of rollouts; to show fewer, set {experiment.stage_path(index)}.tasks.limit"
             raise ConfigError(path, f"is {stage.per_round}, and demonstrations are shown once a stage, of all its tasks; {cure}")
+
+
+def _require_no_replay(experiment: Experiment, parts: Parts) -> None:
+    """Refuse replay where trajectories are compared within their groups: alone one has nothing to be compared with."""
+    if experiment.replay.ratio and parts.plan.grouped:
+        names = ", ".join(name for _, name, learner in parts.learners() if learner.plan().grouped)
+        reason = f"is {experiment.replay.ratio}, and {names} learns from whole groups just drawn; say replay.ratio=0"
+        raise ConfigError("replay.ratio", reason)
 
 
 def _check_selectors(parts: Parts, registry: Registry) -> list[Problem]:

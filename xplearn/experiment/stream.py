@@ -167,6 +167,7 @@ def merge_plans(plans: Sequence[tuple[str, RolloutPlan]]) -> RolloutPlan:
         needs_logprobs=any(plan.needs_logprobs for _, plan in choosy),
         source=choosy[0][1].source,
         rollouts_from=min(plan.rollouts_from for _, plan in choosy),
+        grouped=any(plan.grouped for _, plan in choosy),
     )
 
 

@@ -53,8 +53,14 @@ def studied(run: Context, stage: Stage, round: int, batch: Sequence[Trajectory])
     return found
 
 
-def choose(selector: Selector, store: ExperienceStore, batch: Sequence[Trajectory]) -> list[Trajectory]:
+def choose(selector: Selector, store: ExperienceStore, batch: Sequence[Trajectory], *, grouped: bool = False) -> list[Trajectory]:
     """The trajectories whose experience the curriculum selects; those that left none in the bank are beyond its choice and stay.
+
+    Args:
+        selector: the curriculum.
+        store: the bank.
+        batch: what a round gathered.
+        grouped: a group stays or goes whole: it stays where one of its trajectories is chosen, or none is in the bank.
 
     Raises:
         ContractError: it selects an experience that is not on offer.
@@ -72,6 +78,9 @@ def choose(selector: Selector, store: ExperienceStore, batch: Sequence[Trajector
             )
     chosen = {experience.source for experience in selection.experiences}
     known = set(offered.values())
+    if grouped:
+        chosen, known = ({trajectory.group for trajectory in batch if trajectory.id in ids} for ids in (chosen, known))
+        return [trajectory for trajectory in batch if trajectory.group in chosen or trajectory.group not in known]
     return [trajectory for trajectory in batch if trajectory.id in chosen or trajectory.id not in known]
 
 
@@ -95,7 +104,7 @@ def draw(earlier: Mapping[int, Sequence[Anchor]], count: int, seed: int) -> list
 
 
 def _choose(run: Context, stage: Stage, round: int, batch: Sequence[Trajectory]) -> Study:
-    chosen = choose(run.parts.curriculum, run.agent.store, batch)
+    chosen = choose(run.parts.curriculum, run.agent.store, batch, grouped=run.plan.grouped)
     explained = run.parts.curriculum.explain()
     count = int(run.experiment.replay.ratio * len(chosen) + 0.5)
     replayed = draw(_earlier(run, stage), count, derive(run.agent.seed, "replay", stage.index, round)) if not stage.config.warmup else []

@@ -33,6 +33,8 @@ class RolloutPlan:
     """Own rollouts, the environment's demonstrations, or both. Learners of one run must agree, or leave it to ``indifferent``."""
     rollouts_from: int = 0
     """With ``both``: the 0-based round of a stage in which rollouts join its demonstrations; they meet the environments the expert met."""
+    grouped: bool = False
+    """Trajectories are compared within their groups, just drawn: the curriculum keeps or drops a group whole, and none is replayed."""
     indifferent: bool = False
     """Takes whatever source the other learners ask for."""
 

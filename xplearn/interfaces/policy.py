@@ -99,6 +99,19 @@ class LocalPolicy(Policy):
     def rank(self, conditionings: Sequence[Conditioning], candidates: Sequence[tuple[str, ...]]) -> list[tuple[float, ...]]:
         """Per row, one score per candidate: the higher, the further ahead it is put."""
 
+    @property
+    def width(self) -> int:
+        """Width D of the hidden states, known after ``setup``."""
+        return int(self.encode(["x"]).shape[1])
+
+    @property
+    def identity(self) -> str:
+        """Names the model as it was before any training, by its weights: what its hidden states may be compared with.
+
+        Known as soon as texts can be encoded.
+        """
+        return type(self).__name__
+
     @abstractmethod
     def encode(self, texts: Sequence[str]) -> torch.Tensor:
         """float32 ``[N, D]``: last layer, last token, detached."""

@@ -79,7 +79,7 @@ class GrpoLearner(PolicyGradientLearner):
 
     def plan(self) -> RolloutPlan:
         arms = self._arms()
-        return RolloutPlan(arms=arms, replicas=self.group_size // len(arms), needs_logprobs=True, source="rollout")
+        return RolloutPlan(arms=arms, replicas=self.group_size // len(arms), needs_logprobs=True, source="rollout", grouped=True)
 
     def credited(self, batch: Sequence[Trajectory]) -> list[Drawn]:
         usable = [item for item in batch if item.error is None and item.arm in self._arms() and item.steps]

@@ -80,7 +80,7 @@ class PolicyGradientLearner(Learner):
 
     @property
     def provides(self) -> frozenset[Capability]:
-        return frozenset({"learner.conditioned"})
+        return frozenset({"learner.conditioned", "learner.drawn"})
 
     @property
     def requires(self) -> frozenset[Capability]:

@@ -226,14 +226,18 @@ class Sites:
         if isinstance(adapter, Recurrence):
             self._take_recurrence(adapter)
             return
+        retrieving = isinstance(adapter, RetrievingAdapter) and adapter.site == "norm"
+        if self._adapters and (retrieving or self.retrieving is not None):
+            raise ConfigError(
+                "site", "what an adapter retrieves is kept in the place of the memory, which another one reads; attach one of them"
+            )
         place = re.fullmatch(r"layers\.(\d+)", adapter.site)
         if place is not None and int(place[1]) < len(self._layers):
             self._layers[int(place[1])].register_forward_hook(self._hook(adapter))
-        elif adapter.site == "norm" and isinstance(adapter, RetrievingAdapter):
-            self._take_retrieving(adapter)
         elif adapter.site != "norm":
             raise ConfigError("site", f"there is no site '{adapter.site}'; sites are norm and layers.0 … layers.{len(self._layers) - 1}")
         self._adapters.append(adapter)
+        self.retrieving = adapter if retrieving and isinstance(adapter, RetrievingAdapter) else None
 
     def _take_recurrence(self, recurrence: Recurrence) -> None:
         if self._recurrence is not None:
@@ -245,11 +249,6 @@ class Sites:
         if self._thoughts is None or self.recurrence is None:
             return embedded
         return self._thoughts.into(self.recurrence, embedded)
-
-    def _take_retrieving(self, adapter: RetrievingAdapter) -> None:
-        if self.retrieving is not None:
-            raise ConfigError("site", "an adapter that retrieves is attached already, and a completion keeps what one retrieved; drop one")
-        self.retrieving = adapter
 
     @contextmanager
     def armed(self, memory: MemoryBatch | None, thoughts: Thoughts | None = None) -> Iterator[None]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
 from xplearn.policies.adapter import MemoryBatch
 from xplearn.policies.chat import ChatEncoder
@@ -59,13 +59,22 @@ class Row:
         run: list[int] = []
         if self.trie is not None:
             run, self.node = forced(self.node[token])
-        self.ids += [token, *run]
         if self.thought is not None:
-            self.thoughts += [self.thought, *[torch.full_like(self.thought, torch.nan)] * len(run)]
+            nothing = torch.full_like(self.thought, torch.nan)
+            self.thoughts += [nothing] * (len(self.ids) - len(self.thoughts)) + [self.thought]
+        self.ids += [token, *run]
         self.logprobs += [logprob, *([0.0] * len(run))]
         self.pending = np.array([token, *run], dtype=np.int64)
         if self.trie is not None and not self.node:
             self.text, self.finish = self.trie.text(self.ids), "stop"
+
+    @property
+    def carried(self) -> Tensor | None:
+        """What was carried on from each token, float32 ``[T, D]``; None where nothing was."""
+        if not self.thoughts:
+            return None
+        thoughts = torch.stack(self.thoughts).cpu()
+        return nn.functional.pad(thoughts, (0, 0, 0, len(self.ids) - len(thoughts)), value=torch.nan)
 
     @property
     def reach(self) -> int:

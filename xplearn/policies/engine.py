@@ -28,6 +28,7 @@ from xplearn.seeding import derive
 from xplearn.types import Completion, Conditioning, Memory
 
 NAME = "core.hf"
+_SAMPLED = 64
 
 
 class Engine:
@@ -45,6 +46,8 @@ class Engine:
         cache_tokens: int,
     ) -> None:
         check_attention(model.config, context_tokens)
+        self.digest = digest(model)
+        """Tells models apart by their weights as they were loaded."""
         self.weights: Weights = AllWeights(model) if lora is None else LoraWeights(model, lora, derive(seed, NAME, "lora"))
         self.network = Network(self.weights.model)
         self.tokenizer, self.chat = tokenizer, ChatEncoder(tokenizer, template_options)
@@ -148,6 +151,15 @@ class Engine:
     def _set_training(self, on: bool) -> None:
         self._moving = on
         self.network.train(on)
+
+
+def digest(model: nn.Module) -> str:
+    """A short hash of a model's weights, of the first numbers of each: no two trainings leave those alike, and none is read whole."""
+    found = hashlib.blake2b(digest_size=6)
+    for name, value in model.named_parameters():
+        some = value.detach().reshape(-1)[:_SAMPLED].to("cpu", torch.bfloat16).float()  # the same in every number format it is loaded in
+        found.update(f"{name}{tuple(value.shape)}".encode() + some.numpy().tobytes())
+    return found.hexdigest()
 
 
 def as_tokens(ids: Sequence[int]) -> NDArray[np.int64]:

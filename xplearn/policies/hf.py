@@ -168,7 +168,7 @@ class HfPolicy(LocalPolicy):
             policy_version=self.version,
             finish=row.finish or "context",
             retrieved=self._ready.retrieved(row.memory, row.retrieved, len(row.ids)),
-            thoughts=torch.stack(row.thoughts) if row.thoughts else None,
+            thoughts=row.carried,
         )
 
     def score(
@@ -181,7 +181,8 @@ class HfPolicy(LocalPolicy):
         """
         engine = self._ready
         offered = per_row(choices, len(completions))
-        orders = [at for at, completion in enumerate(completions) if completion.sampling.choices == "rank" and offered[at]]
+        ranked = [completion.sampling.choices == "rank" and bool(completion.token_ids) for completion in completions]
+        orders = [at for at, texts in enumerate(offered) if ranked[at] and texts]
         rows = zip(conditionings, completions, offered, strict=True)
         targets = [engine.target(index, *row) for index, row in enumerate(rows) if row[1].token_ids and index not in orders]
         lengths = torch.tensor([len(completion.token_ids) for completion in completions], device=engine.network.device)
@@ -250,6 +251,14 @@ class HfPolicy(LocalPolicy):
                     for row, places in item.places.items():
                         states[filled[row]] = hidden[at, int(places[-1])].float()
         return states
+
+    @property
+    def width(self) -> int:
+        return self._ready.network.width
+
+    @property
+    def identity(self) -> str:
+        return f"{Path(self.model).name}/{self._ready.digest}"
 
     def attach(self, adapter: Adapter | Recurrence) -> None:
         """Put an adapter, or a recurrence, at its site; its parameters are trained and saved with the policy's.

@@ -33,16 +33,21 @@ class Ranker:
 
         ``retrieved`` has one entry, for the state after the prompt; ranking by likelihood, one for each token of each candidate.
 
+        A conversation that does not fit the context, by likelihood together with any candidate, comes back empty with
+        ``finish="context"``.
+
         Raises:
-            ContractError: ``top_p`` cuts an order short, or a prompt and candidate do not fit the context.
+            ContractError: ``top_p`` cuts an order short, or a candidate is empty, or by itself too long for the context.
         """
         if sampling.top_p < 1.0:
             raise ContractError(NAME, f"top_p={sampling.top_p} has no meaning for an order of candidates; leave it at 1")
+        fitting = [at for at, row in enumerate(zip(conditionings, candidates, strict=True)) if self._fits(*row)]
+        shown, offered = [conditionings[at] for at in fitting], [candidates[at] for at in fitting]
         with torch.no_grad():
-            relevance, retrieved = self.relevance(conditionings, candidates)
-        return [
-            self._completion(*row, sampling=sampling) for row in zip(conditionings, candidates, relevance, retrieved, keys, strict=True)
-        ]
+            relevance, retrieved = self.relevance(shown, offered)
+        rows = zip(shown, offered, relevance, retrieved, [keys[at] for at in fitting], strict=True)
+        drawn = dict(zip(fitting, (self._completion(*row, sampling=sampling) for row in rows), strict=True))
+        return [drawn.get(at) or self._too_long(conditioning, sampling) for at, conditioning in enumerate(conditionings)]
 
     def score(self, conditionings: Sequence[Conditioning], completions: Sequence[Completion], candidates: Candidates) -> list[Tensor]:
         """Log-probabilities ``[C]`` of orders that were drawn; gradients flow where enabled."""
@@ -97,7 +102,8 @@ class Ranker:
         targets = [
             engine.target(at, conditioning, reply, None) for at, ((conditioning, _), reply) in enumerate(zip(flat, said, strict=True))
         ]
-        found = retrieve(engine.network, targets, limit=self._limit) if engine.network.sites.retrieving is not None else {}
+        asking = [target for target in targets if target.retrieved is None] if engine.network.sites.retrieving is not None else []
+        found = retrieve(engine.network, asking, limit=self._limit)
         targets = [replace(target, retrieved=found.get(target.row, target.retrieved)) for target in targets]
         width = max((len(target.completion) for target in targets), default=0)
         sums = score(engine.network, targets, torch.zeros(len(targets), width, device=engine.network.device), limit=self._limit).sum(-1)
@@ -108,13 +114,22 @@ class Ranker:
 
     def _reply(self, conditioning: Conditioning, text: str) -> Completion:
         prompt, reply = self._engine.chat.prompt(conditioning.messages), self._engine.chat.reply(text)
-        self._fitting((*prompt, *reply), f"candidate '{text[:80]}' and its prompt")
+        self._fitting((*prompt, *reply), f"a prompt with candidate '{text[:80]}'")
         return Completion(text=text, prompt_ids=prompt, token_ids=reply)
+
+    def _fits(self, conditioning: Conditioning, texts: tuple[str, ...]) -> bool:
+        chat = self._engine.chat
+        prompt = len(chat.prompt(conditioning.messages))
+        longest = max((len(chat.reply(text)) for text in texts), default=0) if self._settings.by == "likelihood" else 0
+        return prompt + longest <= self._engine.context
+
+    def _too_long(self, conditioning: Conditioning, sampling: Sampling) -> Completion:
+        prompt = self._engine.chat.prompt(conditioning.messages)
+        return Completion(text="", prompt_ids=prompt, logprobs=(), sampling=sampling, finish="context")
 
     def _fitting(self, ids: tuple[int, ...], what: str) -> tuple[int, ...]:
         if len(ids) > self._engine.context:
-            verb = "do" if " and " in what else "does"
-            raise ContractError(NAME, f"{what} {verb} not fit the context of {self._engine.context} tokens")
+            raise ContractError(NAME, f"{what} is longer than the context of {self._engine.context} tokens")
         if not ids:
             raise ContractError(NAME, f"{what} is empty, and nothing can be said of it")
         return ids

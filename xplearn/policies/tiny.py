@@ -14,9 +14,11 @@ from transformers import LlamaConfig, LlamaForCausalLM
 from xplearn.component import State
 from xplearn.errors import ConfigError, ContractError, RecordError
 from xplearn.interfaces.agent import AgentView
+from xplearn.policies.adapter import Adapter
 from xplearn.policies.engine import Engine
 from xplearn.policies.hf import HfPolicy
 from xplearn.policies.precision import set_threads
+from xplearn.policies.recurrence import Recurrence
 from xplearn.policies.sealed import damage, sealed_folder
 from xplearn.policies.tokenizer import SMALLEST, load_tokenizer, read_tokenizer, train_tokenizer, write_tokenizer
 from xplearn.policies.weights import LoraConfig
@@ -60,6 +62,7 @@ class TinyPolicy(HfPolicy):
             raise ConfigError("vocabulary", f"must be at least {SMALLEST} to spell every byte, not {self.vocabulary}")
         self._seed = 0
         self._tokenizer: Any = None
+        self._waiting: list[Adapter | Recurrence] = []
 
     @property
     def needs_corpus(self) -> bool:
@@ -112,6 +115,21 @@ class TinyPolicy(HfPolicy):
         super().close()
         self._tokenizer = None
 
+    def attach(self, adapter: Adapter | Recurrence) -> None:
+        """Put it at its site; before there is a vocabulary, as soon as there is one.
+
+        Raises:
+            ConfigError: the model has no such site.
+        """
+        if self._tokenizer is None:
+            self._waiting.append(adapter)
+        else:
+            super().attach(adapter)
+
+    @property
+    def identity(self) -> str:
+        return f"{NAME}/{self._ready.digest}"
+
     @property
     def _ready(self) -> Engine:
         if self._tokenizer is None:
@@ -123,6 +141,8 @@ class TinyPolicy(HfPolicy):
         if self._tokenizer is None:
             self._tokenizer = tokenizer
             self._open(*self._load(), seed=self._seed)
+            for adapter in self._waiting:
+                super().attach(adapter)
         elif write_tokenizer(tokenizer) != write_tokenizer(self._tokenizer):
             raise ContractError(NAME, "it has another vocabulary already; make a new policy for this one")
 

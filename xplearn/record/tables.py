@@ -19,6 +19,7 @@ class Tables:
         self.memories: list[Memory] = []
         self.samplings: list[Sampling] = []
         self._message_numbers: dict[tuple[str, str], int] = {}
+        self._experience_numbers: dict[str, int] = {}
 
     def message(self, message: Message) -> int:
         """The number of a message, equal ones sharing it."""
@@ -31,7 +32,11 @@ class Tables:
 
     def experience(self, experience: Experience) -> int:
         """The number of an experience."""
-        return _number(self.experiences, experience)
+        number = self._experience_numbers.get(experience.id)
+        if number is None or self.experiences[number] != experience:
+            number = self._experience_numbers[experience.id] = len(self.experiences)
+            self.experiences.append(experience)
+        return number
 
     def sampling(self, sampling: Sampling) -> int:
         """The number of a sampling setting."""

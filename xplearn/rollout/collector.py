@@ -18,7 +18,21 @@ from xplearn.errors import ContractError, EnvironmentDiedError
 from xplearn.rollout.compact import compact
 from xplearn.rollout.pool import EnvironmentPool, Start, Turn
 from xplearn.seeding import Key, derive
-from xplearn.types import Arm, Completion, Conditioning, Message, Observation, Outcome, Query, Sampling, Selection, Step, Task, Trajectory
+from xplearn.types import (
+    Answer,
+    Arm,
+    Completion,
+    Conditioning,
+    Message,
+    Observation,
+    Outcome,
+    Query,
+    Sampling,
+    Selection,
+    Step,
+    Task,
+    Trajectory,
+)
 
 _ATTEMPTS = 2
 """An episode whose environment died is played again once."""
@@ -96,6 +110,8 @@ class _Move(NamedTuple):
     selection: Selection
     conditioning: Conditioning
     completion: Completion
+    shown: Selection
+    """What of the selection the policy was given."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -137,12 +153,12 @@ class _Episode:
         self._say(move, outcome.observation.text)
         return outcome.terminated or truncated
 
-    def hear(self, move: _Move, answer: str, cut: bool) -> bool:
+    def hear(self, move: _Move, answer: Answer, cut: bool) -> bool:
         """Append a step that the bank answered; whether the episode is over."""
         nothing = Outcome(observation=self.observation, reward=0.0, terminated=False, truncated=cut)
-        self.steps.append(compact(self._step(move, "", nothing, cut)))
+        self.steps.append(compact(self._step(move._replace(shown=answer.selection), "", nothing, cut)))
         self.selection = move.selection
-        self._say(move, answer)
+        self._say(move, answer.text)
         return cut
 
     def _say(self, move: _Move, answer: str) -> None:
@@ -153,7 +169,7 @@ class _Episode:
     def _step(self, move: _Move, action: str, outcome: Outcome, truncated: bool) -> Step:
         return Step(
             query=move.query,
-            selection=move.selection,
+            selection=move.shown,
             conditioning=move.conditioning,
             completion=move.completion,
             action=action,
@@ -264,9 +280,10 @@ class _LockStep:
         for episode, completion in zip(episodes, completions, strict=True):
             if completion.finish == "context" and not episode.steps:
                 raise ContractError(type(agent.policy).__name__, opening_too_long(episode.assignment.task, completion))
-        return [_Move(*parts) for parts in zip(queries, selections, conditionings, completions, strict=True)]
+        shown = [Selection()] * len(queries) if agent.conditioner.on_request else selections
+        return [_Move(*parts) for parts in zip(queries, selections, conditionings, completions, shown, strict=True)]
 
-    def _consult(self, move: _Move) -> str | None:
+    def _consult(self, move: _Move) -> Answer | None:
         if not move.selection.experiences or move.completion.finish == "context":
             return None
         return self._agent.conditioner.consult(move.query, move.selection, move.completion)

@@ -9,6 +9,7 @@ from xplearn_expbench.spec import Row
 
 import xplearn
 from xplearn import ConfigError, ContractError, DataError
+from xplearn.keys import query_text
 
 PLAYED = {"nq_open": "qa", "mmlu": "choice", "gsm8k": "maths", "humaneval": "code", "rec_movies": "ranking"}
 ALLOWED = {"execution": {"allow": True}}
@@ -161,13 +162,21 @@ def test_examples_are_solved_training_rows_never_the_one_that_is_asked():
     env = make(shots=3)
     train = {task.goal for task in env.tasks("train")}
     for task in [*env.tasks("train"), *env.tasks("test")]:
-        system, user = env.opening(task, env.reset(task, seed=0))
-        shown = [line for line in system["content"].splitlines() if line.startswith("What is")]
-        assert len(set(shown)) == 3
+        _, *examples, user = env.opening(task, env.reset(task, seed=0))
+        assert [turn["role"] for turn in examples] == ["user", "assistant"] * 3
+        shown = {turn["content"].splitlines()[0] for turn in examples[::2]}
+        assert len(shown) == 3
         assert task.goal not in shown
-        assert set(shown) <= train
-        assert answers(system["content"]) == 3
+        assert shown <= train
+        assert [answers(turn["content"]) for turn in examples[1::2]] == [1, 1, 1]
         assert user["content"].startswith(task.goal)
+
+
+def test_what_is_found_by_does_not_hold_the_examples():
+    bare, env = make(), make(shots=3)
+    task = env.tasks("test")[0]
+    asked = [query_text(task, which.opening(task, which.reset(task, seed=0))) for which in (bare, env)]
+    assert asked[0] == asked[1]
 
 
 def test_examples_that_ask_the_same_are_passed_over(fakes):

@@ -59,7 +59,7 @@ class OneStep(Environment):
     overlap: Overlap = "drop"
     """What becomes of a question that two splits have: kept in the later one alone (test, dev, train) and counted, or refused."""
     shots: int = 0
-    """Solved examples shown with each question, drawn from the training rows by key."""
+    """Solved examples before each question, as turns of the conversation, drawn from the training rows by key."""
     shuffle: bool = True
     """Show options in an order drawn by key, not the source's."""
     candidates: int = 20
@@ -166,9 +166,10 @@ class OneStep(Environment):
         return Observation(text=_form(spec)(row), actions=row.choices if spec.kind == "ranking" and self.listing else None)
 
     def opening(self, task: Task, observation: Observation) -> tuple[Message, ...]:
-        """Instructions and examples, then the question and how to answer it."""
+        """Instructions, examples as turns that were answered, then the question and how to answer it."""
         return (
-            {"role": "system", "content": "\n\n".join([self.instructions, *self._examples(*self._wanted(task))])},
+            {"role": "system", "content": self.instructions},
+            *self._examples(*self._wanted(task)),
             {"role": "user", "content": f"{task.goal}\n\n{observation.text}"},
         )
 
@@ -249,7 +250,7 @@ class OneStep(Environment):
     def _presented(self, spec: TaskSpec, row: Row) -> Row:
         return presented(spec, row, seed=self.seed, shuffle=self.shuffle, candidates=self.candidates)
 
-    def _examples(self, spec: TaskSpec, asked: Row) -> list[str]:
+    def _examples(self, spec: TaskSpec, asked: Row) -> list[Message]:
         """Solved rows, never one that asks the same."""
         count = self.shots_of(spec)
         if not count:
@@ -258,7 +259,7 @@ class OneStep(Environment):
         others = (row for row in self.questions(spec).examples if row.id != asked.id and identity(spec.kind, row) != own)
         form = _form(spec)
         shown = [self._presented(spec, row) for row in islice(others, count)]
-        return ["Examples, solved:", *(f"{row.question}\n\n{form(row)}\n\n{form.gold(row)}" for row in shown)]
+        return [turn for row in shown for turn in _answered(f"{row.question}\n\n{form(row)}", form.gold(row))]
 
     def _checker(self, spec: TaskSpec) -> Checker:
         if spec.name not in self._checkers:
@@ -289,6 +290,10 @@ class OneTask(OneStep):
 def _form(spec: TaskSpec) -> Form:
     form: Form = resolve(spec.prompt)
     return form
+
+
+def _answered(question: str, answer: str) -> tuple[Message, Message]:
+    return {"role": "user", "content": question}, {"role": "assistant", "content": answer}
 
 
 def _said(verdict: Verdict) -> str:

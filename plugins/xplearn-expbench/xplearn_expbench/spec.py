@@ -25,8 +25,8 @@ class Row:
     question: str
     """What is asked, without options and without the form of the answer."""
     answer: Any
-    """JSON, by kind. ``qa``: list of accepted texts, the primary one first. ``choice``: 0-based index of the right option. ``maths``: text of
-    the answer. ``code``: reference solution as source text. ``chemistry``: ``yes`` or ``no``, or a molecule that meets the constraints.
+    """JSON, by kind. ``qa``: list of accepted texts, the primary one first. ``choice``: 0-based index of the right option. ``maths``: text
+    of the answer. ``code``: reference solution as source text. ``chemistry``: ``yes`` or ``no``, or a molecule that meets the constraints.
     ``ranking``: the target, one of the candidates."""
     choices: tuple[str, ...] = ()
     """``choice``: the options in the source's order. ``ranking``: the candidates."""

@@ -1,3 +1,5 @@
+import dataclasses
+
 import numpy as np
 import pytest
 from xplearn_expweaver.asking import SearchConditioner
@@ -40,11 +42,13 @@ def consult(text, *said, **settings):
 
 
 def test_a_call_is_answered_with_the_nearest():
-    assert consult("<search>boiling water</search>", k=1) == "<information>\n1. About boiling water.\n</information>"
+    answer = consult("<search>boiling water</search>", k=1)
+    assert answer.text == "<information>\n1. About boiling water.\n</information>"
+    assert [entry.id for entry in answer.selection.experiences] == ["e0"]
 
 
 def test_a_call_cut_off_by_the_stop_text_is_a_call():
-    assert "About melting ice." in consult("Let me see. <search>melting ice", k=1)
+    assert "About melting ice." in consult("Let me see. <search>melting ice", k=1).text
 
 
 @pytest.mark.parametrize("text", ["Answer: 3", "<search></search>", "<search>  ", "search boiling", "</search> boiling"])
@@ -61,12 +65,12 @@ def test_only_what_was_selected_is_found():
     agent, selection = agent_with()
     some = Selection(experiences=selection.experiences[1:], scores=(0.0, 0.0))
     answer = ready(agent, k=5).consult(query(), some, Completion(text="<search>boiling water"))
-    assert "boiling" not in answer
-    assert answer.count("About") == 2
+    assert "boiling" not in answer.text
+    assert answer.text.count("About") == 2
 
 
 def test_an_entry_is_cut():
-    assert "About boili …" in consult("<search>boiling water", k=1, limit_chars=11)
+    assert "About boili …" in consult("<search>boiling water", k=1, limit_chars=11).text
 
 
 def test_instruction_leads_the_first_user_turn_and_stays_there():
@@ -75,6 +79,22 @@ def test_instruction_leads_the_first_user_turn_and_stays_there():
     first, later = part.condition([query(), query("<search>ice</search>")], [selection, selection])
     assert first.messages[1]["content"].startswith(part.instruction)
     assert later.messages[: len(first.messages)] == first.messages
+
+
+def test_where_an_answer_is_chosen_from_a_list_there_is_nothing_to_ask():
+    agent, selection = agent_with()
+    part, listed = ready(agent), dataclasses.replace(query(), candidates=("a", "b"))
+    (shown,) = part.condition([listed], [selection])
+    assert shown.messages == listed.messages
+    assert part.consult(listed, selection, Completion(text="<search>ice")) is None
+
+
+def test_entries_without_a_key_are_passed_over():
+    agent, selection = agent_with()
+    bare = Experience(id="bare", kind="card", key="", content="No vector.", task="t9")
+    agent.store.add([bare])
+    both = Selection(experiences=(*selection.experiences, bare), scores=(0.0,) * 4)
+    assert len(ready(agent, k=9).consult(query(), both, Completion(text="<search>ice")).selection.experiences) == 3
 
 
 def test_an_empty_selection_changes_nothing():
@@ -100,4 +120,4 @@ def test_ties_go_to_the_older():
     agent, selection = agent_with(("same words", "same words", "same words"))
     assert np.ptp(agent.store.vectors("key", ["e0", "e1", "e2"]), axis=0).max() == 0
     answer = ready(agent, k=2).consult(query(), selection, Completion(text="<search>same words"))
-    assert answer.count("same words") == 2
+    assert answer.text.count("same words") == 2

@@ -117,6 +117,13 @@ def test_a_bank_of_another_model_or_width_is_refused_naming_both(encoder, dim):
     assert f"'{own}' with 32" in str(error.value)
 
 
+def test_a_model_of_the_same_name_with_other_weights_is_another():
+    with FakeAgent(policy=FakePolicy()) as agent, FakeAgent(policy=FakePolicy(seed=1)) as other:
+        other.store.open_space("state", encoder=encoder_id(agent.policy), dim=32)
+        with pytest.raises(ContractError, match="this policy's states"):
+            ready(other)
+
+
 def test_a_bank_of_another_model_is_refused_also_when_it_comes_later():
     with FakeAgent(policy=FakePolicy()) as agent:
         part = ready(agent)

@@ -55,8 +55,8 @@ def shortened(text: str, limit: int) -> str:
 
 
 def actions(steps: Sequence[Step]) -> str:
-    """What was done, in order, without the reasoning."""
-    return "; ".join(one_line(step.action) for step in steps)
+    """What was done, in order, without the reasoning and without calls to the bank."""
+    return "; ".join(one_line(step.action) for step in steps if step.action)
 
 
 def _said(step: Step) -> str:

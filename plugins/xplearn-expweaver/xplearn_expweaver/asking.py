@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-
-from xplearn import Conditioner, Conditioning, ConfigError, ContractError, Message
+from xplearn import Answer, Conditioner, Conditioning, ConfigError, ContractError, Message, Selection
+from xplearn.keys import led_by
 
 if TYPE_CHECKING:
-    from xplearn import AgentView, Completion, Encoder, Experience, ExperienceStore, Query, Selection
+    from xplearn import AgentView, Completion, Encoder, ExperienceStore, Query
 
 _CALL = re.compile(r"<search>(.*?)(?:</search>|\Z)", re.DOTALL)
 """A stop text is no part of a completion, so the call may be left open."""
@@ -23,8 +22,10 @@ class SearchConditioner(Conditioner):
     """Tells the policy how to search the bank, and answers its calls with the nearest experiences as text.
 
     Nothing is shown unasked: the selector decides what may be found (``core.all``: the whole bank but what was made from the task at
-    hand), the policy when and with which words. Let completions end at the call: ``sampling.stop=["</search>"]``.
+    hand), the policy when and with which words. Where an answer is chosen from a list, or an order of it, there is nothing to ask.
     """
+
+    on_request: ClassVar[bool] = True
 
     space: str = "key"
     """Vector space of the bank to search, filled by a learner in ``record`` with the agent's encoder."""
@@ -51,10 +52,6 @@ class SearchConditioner(Conditioner):
         self._parts: tuple[ExperienceStore, Encoder] | None = None
 
     @property
-    def provides(self) -> frozenset[str]:
-        return frozenset({"conditioner.text"})
-
-    @property
     def requires(self) -> frozenset[str]:
         return frozenset({f"store.space:{self.space}"})
 
@@ -65,19 +62,20 @@ class SearchConditioner(Conditioner):
         return [self._conditioning(query, selection) for query, selection in zip(queries, selections, strict=True)]
 
     def _conditioning(self, query: Query, selection: Selection) -> Conditioning:
-        if not selection.experiences:
+        if not selection.experiences or query.candidates is not None:
             return Conditioning(messages=query.messages)
-        return Conditioning(messages=_led_by(self.instruction, query.messages))
+        return Conditioning(messages=led_by(self.instruction, query))
 
-    def consult(self, query: Query, selection: Selection, completion: Completion) -> str | None:
+    def consult(self, query: Query, selection: Selection, completion: Completion) -> Answer | None:
         call = _CALL.search(completion.text)
         asked = call[1].strip() if call is not None else ""
-        if not asked or _answered(query.messages) >= self.calls:
+        if not asked or query.candidates is not None or _answered(query.messages) >= self.calls:
             return None
-        found = [f"{number}. {self._shortened(entry.content)}" for number, entry in enumerate(self._nearest(asked, selection), 1)]
-        return "\n".join(["<information>", *found, "</information>"])
+        found = self._nearest(asked, selection)
+        lines = [f"{number}. {self._shortened(entry.content)}" for number, entry in enumerate(found.experiences, 1)]
+        return Answer(text="\n".join(["<information>", *lines, "</information>"]), selection=found)
 
-    def _nearest(self, text: str, selection: Selection) -> list[Experience]:
+    def _nearest(self, text: str, selection: Selection) -> Selection:
         if self._parts is None:
             raise ContractError("expweaver.search", "used before setup")
         store, encoder = self._parts
@@ -87,8 +85,11 @@ class SearchConditioner(Conditioner):
                 "expweaver.search",
                 f"space '{self.space}' of the bank holds {held and held[0]}, the agent's encoder is {encoder.id}; configure that encoder",
             )
-        scores = store.vectors(self.space, [entry.id for entry in selection.experiences]) @ encoder.encode([text])[0]
-        return [selection.experiences[at] for at in np.argsort(-scores, kind="stable")[: self.k]]
+        offered = {entry.id: entry for entry in selection.experiences}
+        reach = self.k + max(len(store) - len(offered), 0)  # no more than those not on offer can come before
+        (hits,) = store.search(self.space, encoder.encode([text]), reach)
+        kept = [(offered[id], score) for id, score in hits if id in offered][: self.k]
+        return Selection(experiences=tuple(entry for entry, _ in kept), scores=tuple(score for _, score in kept))
 
     def _shortened(self, text: str) -> str:
         return text if len(text) <= self.limit_chars else text[: self.limit_chars].rstrip() + " …"
@@ -96,11 +97,3 @@ class SearchConditioner(Conditioner):
 
 def _answered(messages: Sequence[Message]) -> int:
     return sum("<search>" in message["content"] for message in messages if message["role"] == "assistant")
-
-
-def _led_by(text: str, messages: tuple[Message, ...]) -> tuple[Message, ...]:
-    for at, message in enumerate(messages):
-        if message["role"] == "user":
-            led: Message = {"role": "user", "content": f"{text}\n\n{message['content']}"}
-            return (*messages[:at], led, *messages[at + 1 :])
-    return (*messages, {"role": "user", "content": text})

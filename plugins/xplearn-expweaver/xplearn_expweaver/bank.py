@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from xplearn import ExperienceStore, Memory, Policy
+from xplearn import ExperienceStore, LocalPolicy, Memory
 from xplearn_expweaver.states import require_own
 
 if TYPE_CHECKING:
@@ -34,14 +34,11 @@ class _Whole:
 class LatentBank:
     """Gives out latent memory over the experiences of a store that have a vector in one space."""
 
-    def __init__(self, store: ExperienceStore, space: str, policy: Policy, *, width: int, device: torch.device) -> None:
-        """For a policy with hidden states of this width on this device.
-
-        Raises:
-            ContractError: the bank holds the states of another model; also when it comes to hold them later.
-        """
-        self._store, self._space, self._policy, self._width, self._device = store, space, policy, width, device
-        require_own(store, space, policy, width)
+    def __init__(self, store: ExperienceStore, space: str, policy: LocalPolicy) -> None:
+        """Raise ``ContractError`` where the bank holds the states of another model than this policy's; also when it comes to hold them."""
+        self._store, self._space, self._policy = store, space, policy
+        if not policy.needs_corpus:
+            require_own(store, space, policy)
         self._whole: _Whole | None = None
         self._parts: OrderedDict[tuple[int, ...], Memory] = OrderedDict()
 
@@ -75,14 +72,19 @@ class LatentBank:
     def _read(self, version: int) -> _Whole:
         import torch
 
-        require_own(self._store, self._space, self._policy, self._width)
+        require_own(self._store, self._space, self._policy)
         if self._space not in self._store.spaces():
             return _Whole(version, (), {}, torch.zeros(0, 0))
         ids = self._ids()
         vectors = torch.from_numpy(np.ascontiguousarray(self._store.vectors(self._space, ids), dtype=np.float32))
-        return _Whole(version, ids, {id: place for place, id in enumerate(ids)}, vectors.to(self._device))
+        return _Whole(
+            version,
+            ids,
+            {id: place for place, id in enumerate(ids)},
+            vectors.to(next(value for _, value in self._policy.parameters()).device),
+        )
 
     def _ids(self) -> tuple[str, ...]:
         """Ids of the space in the order of the bank: to a query of zeros all are equally near."""
-        (hits,) = self._store.search(self._space, np.zeros((1, self._width), dtype=np.float32), len(self._store))
+        (hits,) = self._store.search(self._space, np.zeros((1, self._policy.width), dtype=np.float32), len(self._store))
         return tuple(id for id, _ in hits)

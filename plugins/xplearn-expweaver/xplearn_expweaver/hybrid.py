@@ -40,7 +40,7 @@ class HybridConditioner(Conditioner):
 
     @property
     def requires(self) -> frozenset[Capability]:
-        return frozenset({"policy.memory", "policy.encode", "learner.conditioned"})
+        return frozenset({"policy.memory", "policy.encode", "learner.drawn"})
 
     def setup(self, agent: AgentView) -> None:
         """Attach the recurrence to the policy; its first weights depend on the run's seed alone."""
@@ -49,10 +49,9 @@ class HybridConditioner(Conditioner):
         from xplearn_expweaver.thinking import Expectation
 
         policy = cast(LocalPolicy, agent.policy)
-        width = int(policy.encode(["x"]).shape[1])
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(derive(agent.seed, NAME))
-            policy.attach(Expectation(width, temperature=self.temperature, r_min=self.r_min, r_max=self.r_max, c=self.c))
+            policy.attach(Expectation(policy.width, temperature=self.temperature, r_min=self.r_min, r_max=self.r_max, c=self.c))
 
     def condition(self, queries: Sequence[Query], selections: Sequence[Selection]) -> list[Conditioning]:
         return [Conditioning(messages=query.messages) for query in queries]

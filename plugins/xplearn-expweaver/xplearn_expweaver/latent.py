@@ -85,7 +85,8 @@ class LatentConditioner(Conditioner):
 
     @property
     def requires(self) -> frozenset[Capability]:
-        return frozenset({"policy.memory", "policy.encode", "learner.conditioned", f"store.space:{self.space}"})
+        trained = "learner.drawn" if self.carry else "learner.conditioned"
+        return frozenset({"policy.memory", "policy.encode", trained, f"store.space:{self.space}"})
 
     def setup(self, agent: AgentView) -> None:
         """Attach the adapter to the policy; its first weights depend on the run's seed alone.
@@ -95,15 +96,13 @@ class LatentConditioner(Conditioner):
             ConfigError: the policy has an adapter that retrieves already.
         """
         policy = cast(LocalPolicy, agent.policy)
-        probe = policy.encode(["x"])
-        width = int(probe.shape[1])
-        self._bank = LatentBank(agent.store, self.space, policy, width=width, device=probe.device)
-        policy.attach(self.adapter(width, derive(agent.seed, NAME)))
+        self._bank = LatentBank(agent.store, self.space, policy)
+        policy.attach(self.adapter(policy.width, derive(agent.seed, NAME)))
         if self.carry:
-            policy.attach(self._carried(width, derive(agent.seed, NAME, "carry")))
+            policy.attach(self._carried(policy.width, derive(agent.seed, NAME, "carry")))
 
     def condition(self, queries: Sequence[Query], selections: Sequence[Selection]) -> list[Conditioning]:
-        """As ``Conditioner.condition``; selected experiences without a state are passed over.
+        """As ``Conditioner.condition``; selected experiences without a state, e.g. cards, are passed over.
 
         Raises:
             ContractError: the bank's vectors are not states of this policy's model.

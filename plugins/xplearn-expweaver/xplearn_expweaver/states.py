@@ -3,35 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from xplearn import ContractError, ExperienceStore, LocalPolicy, Policy
+from xplearn import ContractError, ExperienceStore, LocalPolicy
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def encoder_id(policy: Policy) -> str:
-    """Names the model whose states a space holds. Not its version: old entries stay as they were encoded, and drift away."""
-    model = Path(str(getattr(policy, "model", ""))).name
-    return "/".join(filter(None, ["expweaver.state", type(policy).__name__, model]))
+def encoder_id(policy: LocalPolicy) -> str:
+    """Names the model whose states a space holds, by its weights. Not its version: old entries stay as encoded, and drift away."""
+    return f"expweaver.state/{policy.identity}"
 
 
-def states(policy: Policy, texts: Sequence[str]) -> NDArray[np.float32]:
+def states(policy: LocalPolicy, texts: Sequence[str]) -> NDArray[np.float32]:
     """Float32 ``[N, D]``: last layer after the final norm, last token, without injection and not normalised; detached."""
-    return np.asarray(cast(LocalPolicy, policy).encode(texts).float().cpu().numpy(), dtype=np.float32)
+    return np.asarray(policy.encode(texts).float().cpu().numpy(), dtype=np.float32)
 
 
-def require_own(store: ExperienceStore, space: str, policy: Policy, width: int) -> None:
+def require_own(store: ExperienceStore, space: str, policy: LocalPolicy) -> None:
     """Refuse a bank whose vectors are not states of this policy's model; a space that is not there yet is none.
 
     Raises:
         ContractError: naming both.
     """
-    held, own = store.spaces().get(space), (encoder_id(policy), width)
+    held, own = store.spaces().get(space), (encoder_id(policy), policy.width)
     if held is not None and held != own:
         raise ContractError(
             "expweaver",

@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
-from xplearn import AgentView, Capability, ConfigError, Experience, ExperienceStore, Learner, Trajectory, derive
+from xplearn import AgentView, Capability, ConfigError, Experience, ExperienceStore, Learner, LocalPolicy, Trajectory, derive
 from xplearn.keys import trajectory_key
 from xplearn_expweaver.account import account, actions
 from xplearn_expweaver.states import encoder_id, require_own, states
@@ -77,7 +77,8 @@ class SummaryWriter(Learner):
 
     def setup(self, agent: AgentView) -> None:
         """Make sure, before the first episode, that the bank fits policy and encoder."""
-        self._open(agent, [space for space in (self.space, self.key_space) if space in agent.store.spaces()])
+        if not agent.policy.needs_corpus:
+            self._open(agent, [space for space in (self.space, self.key_space) if space in agent.store.spaces()])
 
     def learn(self, batch: Sequence[Trajectory], agent: AgentView) -> Mapping[str, float]:
         """Write what the batch teaches, and drop what is too old.
@@ -110,11 +111,11 @@ class SummaryWriter(Learner):
 
     def _open(self, agent: AgentView, spaces: Iterable[str]) -> None:
         """Open these spaces of the bank, each with what its vectors come from."""
-        width = states(agent.policy, ["x"]).shape[1]
-        require_own(agent.store, self.space, agent.policy, width)
+        policy = cast(LocalPolicy, agent.policy)
+        require_own(agent.store, self.space, policy)
         for space in spaces:
             if space == self.space:
-                agent.store.open_space(space, encoder=encoder_id(agent.policy), dim=width)
+                agent.store.open_space(space, encoder=encoder_id(policy), dim=policy.width)
             else:
                 agent.store.open_space(space, encoder=agent.encoder.id, dim=agent.encoder.dim)
 
@@ -148,7 +149,7 @@ class SummaryWriter(Learner):
         return summaries
 
     def _vectors(self, summaries: Sequence[Experience], agent: AgentView) -> Vectors:
-        vectors = {self.space: states(agent.policy, [summary.content for summary in summaries])}
+        vectors = {self.space: states(cast(LocalPolicy, agent.policy), [summary.content for summary in summaries])}
         if self.key_space:
             vectors[self.key_space] = agent.encoder.encode([summary.key for summary in summaries])
         return vectors
@@ -157,7 +158,8 @@ class SummaryWriter(Learner):
         """Encode all summaries anew where it is time; how many."""
         store, version = agent.store, agent.policy.version
         held = _summaries(store) if self.refresh_every else []
-        if not held or version - min(int(summary.meta.get(ENCODED, 0)) for summary in held) < self.refresh_every:
+        ages = [version - int(summary.meta.get(ENCODED, 0)) for summary in held]
+        if not any(age >= self.refresh_every or age < 0 for age in ages):  # below 0: a policy of another run encoded it
             return 0
         anew = [dataclasses.replace(summary, meta={**summary.meta, ENCODED: version}) for summary in held]
         vectors = self._vectors(anew, agent)
