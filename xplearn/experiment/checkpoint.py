@@ -125,6 +125,12 @@ class Checkpoints:
                 agent.policy.load(self._at(self.last.number) / "policy")
             agent.policy.version = self.last.policy_version
 
+    def reopen_policy(self, agent: Agent) -> None:
+        """Have the policy build again what it was prepared with; its weights follow when every part is set up."""
+        if self.last is not None and isinstance(agent.policy, LocalPolicy):
+            with self._restoring("policy"):
+                agent.policy.reopen(self._at(self.last.number) / "policy")
+
     def restore(self, agent: Agent, parts: Mapping[str, Component]) -> None:
         """Give agent and parts their state of the last checkpoint; without one, nothing."""
         if self.last is None:

@@ -154,7 +154,7 @@ def _set_up(run: Context) -> None:
         if last is None:
             agent.policy.prepare(corpus(run))
         else:
-            run.checkpoints.restore_policy(agent)
+            run.checkpoints.reopen_policy(agent)
     agent.store.open(str(run.folder.bank / "bank.sqlite"))
     for path, part in run.components.items():
         if path != "policy":

@@ -151,3 +151,9 @@ class LocalPolicy(Policy):
     @abstractmethod
     def load(self, folder: Path) -> None:
         """Restore what ``save`` wrote."""
+
+    def reopen(self, folder: Path) -> None:
+        """In a resumed run the place of ``prepare``: build from what ``save`` wrote what must be there before adapters are attached.
+
+        ``load`` follows when they are.
+        """

@@ -14,11 +14,9 @@ from transformers import LlamaConfig, LlamaForCausalLM
 from xplearn.component import State
 from xplearn.errors import ConfigError, ContractError, RecordError
 from xplearn.interfaces.agent import AgentView
-from xplearn.policies.adapter import Adapter
 from xplearn.policies.engine import Engine
 from xplearn.policies.hf import HfPolicy
 from xplearn.policies.precision import set_threads
-from xplearn.policies.recurrence import Recurrence
 from xplearn.policies.sealed import damage, sealed_folder
 from xplearn.policies.tokenizer import SMALLEST, load_tokenizer, read_tokenizer, train_tokenizer, write_tokenizer
 from xplearn.policies.weights import LoraConfig
@@ -62,7 +60,6 @@ class TinyPolicy(HfPolicy):
             raise ConfigError("vocabulary", f"must be at least {SMALLEST} to spell every byte, not {self.vocabulary}")
         self._seed = 0
         self._tokenizer: Any = None
-        self._waiting: list[Adapter | Recurrence] = []
 
     @property
     def needs_corpus(self) -> bool:
@@ -90,6 +87,15 @@ class TinyPolicy(HfPolicy):
         Raises:
             RecordError: there is nothing there, it is damaged, or it was saved with another configuration.
         """
+        self.reopen(folder)
+        super().load(Path(folder) / "weights")
+
+    def reopen(self, folder: Path) -> None:
+        """Make the model anew for the vocabulary of what ``save`` wrote: first weights, ready for adapters.
+
+        Raises:
+            RecordError: as ``load``.
+        """
         folder = Path(folder)
         reason = damage(folder, thorough=True)
         if reason:
@@ -98,7 +104,6 @@ class TinyPolicy(HfPolicy):
         if saved != self._shape():
             raise RecordError(folder, f"saved with another configuration: {saved} there and {self._shape()} here")
         self._begin(load_tokenizer(folder / "tokenizer"))
-        super().load(folder / "weights")
 
     def state_dict(self) -> State:
         """Vocabulary, version and weights; empty as long as there is no vocabulary."""
@@ -115,17 +120,6 @@ class TinyPolicy(HfPolicy):
         super().close()
         self._tokenizer = None
 
-    def attach(self, adapter: Adapter | Recurrence) -> None:
-        """Put it at its site; before there is a vocabulary, as soon as there is one.
-
-        Raises:
-            ConfigError: the model has no such site.
-        """
-        if self._tokenizer is None:
-            self._waiting.append(adapter)
-        else:
-            super().attach(adapter)
-
     @property
     def identity(self) -> str:
         return f"{NAME}/{self._ready.digest}"
@@ -141,8 +135,6 @@ class TinyPolicy(HfPolicy):
         if self._tokenizer is None:
             self._tokenizer = tokenizer
             self._open(*self._load(), seed=self._seed)
-            for adapter in self._waiting:
-                super().attach(adapter)
         elif write_tokenizer(tokenizer) != write_tokenizer(self._tokenizer):
             raise ContractError(NAME, "it has another vocabulary already; make a new policy for this one")
 

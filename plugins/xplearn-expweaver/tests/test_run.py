@@ -137,6 +137,25 @@ def test_a_run_cut_short_in_its_second_round_ends_as_if_it_had_not_been(whole, t
     assert outcome(start(tmp_path)) == outcome(whole)
 
 
+def test_a_policy_that_makes_its_own_vocabulary_goes_on_too(tmp_path, monkeypatch):
+    tiny = {"policy": {"name": "core.tiny", "width": 32, "heads": 2, "layers": 1, "vocabulary": 300, "context_tokens": 1024}}
+    tiny["learner"] = {**WEAVER["learner"], "beta": 0.0}
+    whole = start(tmp_path / "whole", **tiny)
+    original, calls = GrpoLearner.learn, []
+
+    def failing(self, *args):
+        calls.append(1)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return original(self, *args)
+
+    monkeypatch.setattr(GrpoLearner, "learn", failing)
+    with pytest.raises(KeyboardInterrupt):
+        start(tmp_path / "cut", **tiny)
+    monkeypatch.undo()
+    assert outcome(start(tmp_path / "cut", **tiny)) == outcome(whole)
+
+
 def test_demonstrations_are_cloned_through_the_latent_memory_by_override_alone(tmp_path):
     folder = start(tmp_path, learner={"name": "core.clone", "epochs": 1, "lr": 1e-2, "arms": "both"})
     assert {"pooling.u", "gate.lambda_"} <= moved(folder)

@@ -37,8 +37,7 @@ class LatentBank:
     def __init__(self, store: ExperienceStore, space: str, policy: LocalPolicy) -> None:
         """Raise ``ContractError`` where the bank holds the states of another model than this policy's; also when it comes to hold them."""
         self._store, self._space, self._policy = store, space, policy
-        if not policy.needs_corpus:
-            require_own(store, space, policy)
+        require_own(store, space, policy)
         self._whole: _Whole | None = None
         self._parts: OrderedDict[tuple[int, ...], Memory] = OrderedDict()
 

@@ -77,8 +77,7 @@ class SummaryWriter(Learner):
 
     def setup(self, agent: AgentView) -> None:
         """Make sure, before the first episode, that the bank fits policy and encoder."""
-        if not agent.policy.needs_corpus:
-            self._open(agent, [space for space in (self.space, self.key_space) if space in agent.store.spaces()])
+        self._open(agent, [space for space in (self.space, self.key_space) if space in agent.store.spaces()])
 
     def learn(self, batch: Sequence[Trajectory], agent: AgentView) -> Mapping[str, float]:
         """Write what the batch teaches, and drop what is too old.
