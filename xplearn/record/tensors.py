@@ -13,11 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from xplearn.component import State
 from xplearn.errors import RecordError
 from xplearn.files import replacing
 
+_BF16 = "bf16"
 _ARRAY = "$array"
 _TENSOR = "$tensor"
 _ITEMS = "$items"
@@ -30,21 +32,38 @@ def is_tensor(value: object) -> bool:
 
 
 def dump_array(value: Any) -> dict[str, Any]:
-    """An array or tensor as JSON: floating-point tensors as float32, which holds bf16 and fp16 exactly."""
+    """An array or tensor as JSON: floating-point tensors as float32, which holds bf16 and fp16 exactly.
+
+    Numbers that a bf16 model made need half of it, and are written so.
+    """
     tensor = is_tensor(value)
-    array = value.detach().float().cpu().numpy() if tensor else np.asarray(value)
-    data = base64.b64encode(np.ascontiguousarray(array).tobytes()).decode("ascii")
-    return {"kind": "torch" if tensor else "numpy", "dtype": array.dtype.str, "shape": list(array.shape), "data": data}
+    array = np.ascontiguousarray(value.detach().float().cpu().numpy() if tensor else np.asarray(value))
+    halved = _upper_halves(array)
+    data = base64.b64encode((array if halved is None else halved).tobytes()).decode("ascii")
+    dtype = array.dtype.str if halved is None else _BF16
+    return {"kind": "torch" if tensor else "numpy", "dtype": dtype, "shape": list(array.shape), "data": data}
 
 
 def load_array(raw: Mapping[str, Any]) -> Any:
     """What ``dump_array`` wrote."""
-    array = np.frombuffer(base64.b64decode(raw["data"]), dtype=raw["dtype"]).reshape(raw["shape"]).copy()
+    data = base64.b64decode(raw["data"])
+    flat = (
+        np.frombuffer(data, dtype=raw["dtype"]) if raw["dtype"] != _BF16 else (np.frombuffer(data, "<u2").astype("<u4") << 16).view("<f4")
+    )
+    array = flat.reshape(raw["shape"]).copy()
     if raw["kind"] == "numpy":
         return array
     import torch
 
     return torch.from_numpy(array)
+
+
+def _upper_halves(array: NDArray[Any]) -> NDArray[np.uint16] | None:
+    """The upper two bytes of float32 numbers whose lower two are nothing; None for all others."""
+    if array.dtype.str != "<f4" or not array.size:
+        return None
+    bits = array.reshape(-1).view("<u4")
+    return None if (bits & 0xFFFF).any() else (bits >> 16).astype("<u2")
 
 
 def save_state(path: Path, state: State) -> None:
