@@ -41,7 +41,7 @@ def dump_array(value: Any) -> dict[str, Any]:
     halved = _upper_halves(array)
     data = base64.b64encode((array if halved is None else halved).tobytes()).decode("ascii")
     dtype = array.dtype.str if halved is None else _BF16
-    return {"kind": "torch" if tensor else "numpy", "dtype": dtype, "shape": list(array.shape), "data": data}
+    return {"kind": "torch" if tensor else "numpy", "dtype": dtype, "shape": list(np.shape(value)), "data": data}
 
 
 def load_array(raw: Mapping[str, Any]) -> Any:
