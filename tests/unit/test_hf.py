@@ -324,3 +324,13 @@ def test_a_fresh_adapter_neither_reads_nor_moves_the_global_generator():
     torch.manual_seed(2)
     assert torch.equal(following, torch.rand(1))
     assert all(torch.equal(first[name], second[name]) for name in first)
+
+
+def test_a_text_may_be_encoded_as_a_turn_about_to_be_answered(policy):
+    text = "open door to hall"
+    (state,) = policy.encode([text], as_turn=True)
+    prompt = policy._ready.chat.prompt([{"role": "user", "content": text}])
+    with torch.no_grad():
+        expected = policy._ready.network.hidden(torch.tensor([prompt]), torch.arange(len(prompt))[None])[0, -1]
+    assert torch.allclose(state, expected, atol=1e-5)
+    assert not torch.allclose(state, policy.encode([text])[0], atol=1e-2)

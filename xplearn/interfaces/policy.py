@@ -113,8 +113,13 @@ class LocalPolicy(Policy):
         return type(self).__name__
 
     @abstractmethod
-    def encode(self, texts: Sequence[str]) -> torch.Tensor:
-        """float32 ``[N, D]``: last layer, last token, detached."""
+    def encode(self, texts: Sequence[str], *, as_turn: bool = False) -> torch.Tensor:
+        """float32 ``[N, D]``: last layer, last token, detached.
+
+        Args:
+            texts: what is read.
+            as_turn: read each as a user turn in the chat template, up to where the policy would answer it; else as plain text.
+        """
 
     @abstractmethod
     def attach(self, adapter: Any) -> None:

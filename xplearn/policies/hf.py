@@ -237,10 +237,16 @@ class HfPolicy(LocalPolicy):
     def _ranker(self) -> Ranker:
         return Ranker(self._ready, self.ranking, self.score_tokens)
 
-    def encode(self, texts: Sequence[str]) -> Tensor:
-        """float32 ``[N, D]``: last layer, last token, detached; zeros for an empty text. A text past the context is cut at its end."""
+    def encode(self, texts: Sequence[str], *, as_turn: bool = False) -> Tensor:
+        """float32 ``[N, D]``: last layer, last token, detached; zeros for an empty plain text.
+
+        A text past the context is cut at its end, a turn at its beginning.
+        """
         engine = self._ready
-        ids = [as_tokens(engine.chat.text(text)[: engine.context]) for text in texts]
+        if as_turn:
+            ids = [as_tokens(engine.chat.prompt([{"role": "user", "content": text}])[-engine.context :]) for text in texts]
+        else:
+            ids = [as_tokens(engine.chat.text(text)[: engine.context]) for text in texts]
         states = torch.zeros(len(texts), engine.network.width, device=engine.network.device)
         filled = [index for index, tokens in enumerate(ids) if len(tokens)]
         packed = pack([ids[index] for index in filled], [None] * len(filled), limit=self.score_tokens, width=engine.network.width)

@@ -70,7 +70,7 @@ class DialPolicy(LocalPolicy):
     def rank(self, conditionings: Sequence[Conditioning], candidates: Sequence[tuple[str, ...]]) -> list[tuple[float, ...]]:
         raise NotImplementedError
 
-    def encode(self, texts: Sequence[str]) -> Any:
+    def encode(self, texts: Sequence[str], *, as_turn: bool = False) -> Any:
         raise NotImplementedError
 
     def attach(self, adapter: Any) -> None:

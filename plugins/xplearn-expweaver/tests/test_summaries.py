@@ -123,13 +123,15 @@ def test_rules_never_ask_the_policy():
         assert agent.policy.calls == []
 
 
-def test_the_vector_is_the_policy_s_own_state_of_the_summary():
+@pytest.mark.parametrize("as_turn", [True, False])
+def test_the_vector_is_the_policy_s_own_state_of_the_summary(as_turn):
     with beside() as agent:
-        learned(agent, [played(0), played(1)])
+        learned(agent, [played(0), played(1)], as_turn=as_turn)
         summaries = list(agent.store)
         vectors = agent.store.vectors("state", [summary.id for summary in summaries])
-        np.testing.assert_array_equal(vectors, agent.policy.encode([summary.content for summary in summaries]).numpy())
-        assert agent.store.spaces()["state"] == (encoder_id(agent.policy), 32)
+        own = agent.policy.encode([summary.content for summary in summaries], as_turn=as_turn).numpy()
+        np.testing.assert_array_equal(vectors, own)
+        assert agent.store.spaces()["state"] == (encoder_id(agent.policy, as_turn=as_turn), 32)
         keys = agent.store.vectors("key", [summary.id for summary in summaries])
         np.testing.assert_array_equal(keys, agent.encoder.encode([summary.key for summary in summaries]))
 
@@ -233,7 +235,8 @@ def test_summaries_are_encoded_anew_every_so_often():
             refreshed.append(learned(agent, [played(0, round=round)], refresh_every=2)["refreshed"])
             if round == 2:
                 vectors = agent.store.vectors("state", order)
-                np.testing.assert_array_equal(vectors, agent.policy.encode([s.content for s in agent.store.get(order)]).numpy())
+                own = agent.policy.encode([summary.content for summary in agent.store.get(order)], as_turn=True).numpy()
+                np.testing.assert_allclose(vectors, own, atol=1e-5)
         assert refreshed == [0.0, 3.0, 0.0]
         assert [summary.id for summary in agent.store][:2] == order
         assert {summary.meta["encoded"] for summary in agent.store} == {2, 3}

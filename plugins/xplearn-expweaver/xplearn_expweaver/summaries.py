@@ -44,6 +44,9 @@ class SummaryWriter(Learner):
     """Which outcomes are written, at most one of each per task and round: of several the one with the highest score [OURS]."""
     success_score: float | None = None
     """Score from which on a trajectory is a success, in [0, 1], for graded rewards; empty for what the environment calls solved."""
+    as_turn: bool = True
+    """A summary's vector is the state in which the policy would answer it as a user turn [OURS], that is of the kind in which it decodes;
+    or the state at the end of the plain text."""
     refresh_every: int = 0
     """All summaries are encoded anew when the policy has been trained so many times since the oldest was; 0 for never [P]."""
     shown_chars: int = 1500
@@ -114,7 +117,7 @@ class SummaryWriter(Learner):
         require_own(agent.store, self.space, policy)
         for space in spaces:
             if space == self.space:
-                agent.store.open_space(space, encoder=encoder_id(policy), dim=policy.width)
+                agent.store.open_space(space, encoder=encoder_id(policy, as_turn=self.as_turn), dim=policy.width)
             else:
                 agent.store.open_space(space, encoder=agent.encoder.id, dim=agent.encoder.dim)
 
@@ -148,7 +151,7 @@ class SummaryWriter(Learner):
         return summaries
 
     def _vectors(self, summaries: Sequence[Experience], agent: AgentView) -> Vectors:
-        vectors = {self.space: states(cast(LocalPolicy, agent.policy), [summary.content for summary in summaries])}
+        vectors = {self.space: states(cast(LocalPolicy, agent.policy), [summary.content for summary in summaries], as_turn=self.as_turn)}
         if self.key_space:
             vectors[self.key_space] = agent.encoder.encode([summary.key for summary in summaries])
         return vectors
