@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from xplearn_expbench.checkers import choice
 from xplearn_expbench.spec import Row
@@ -82,6 +84,22 @@ def judged(completion, answer=1, choices=CITIES):
         "\ufeffB",
         "\uff08B\uff09",
         "\uff22",
+        "<B>",
+        "B!",
+        "B (Paris)",
+        "Answer: B (Paris)",
+        "Answer: B Paris",
+        "The answer is Paris, because it is warm",
+        "Answer: Paris because London is cold",
+        "Answer: It is Paris",
+        "It must be B.",
+        "B, not A",
+        "B. Not the others",
+        "Answer: B) is correct",
+        "A is not right, so B",
+        "Answer: A is wrong; it is B",
+        "{'answer': 'B'}",
+        "option 2",
     ],
 )
 def test_these_mean_b(completion):
@@ -118,6 +136,55 @@ def test_these_mean_b(completion):
         "Beijing",
         "I don't know",
         "ABCD",
+        "Answer: not B",
+        "The answer is not B.",
+        "The answer is definitely not B",
+        "Answer: neither A nor B",
+        "Answer: anything but B",
+        "Answer: all but B",
+        "Answer: everything except (B)",
+        "Answer: B is wrong",
+        "Answer: (B) is wrong",
+        "Option B is incorrect.",
+        "Option B isn't right",
+        "It can't be (B).",
+        "It cannot be B",
+        "I don't think it is B",
+        "I doubt it is (B)",
+        "Rule out B",
+        "Eliminate (B)",
+        "B? No.",
+        "B. No, wait.",
+        "Answer: B. That is wrong.",
+        "Answer: B: incorrect",
+        "Answer: not Paris",
+        "Answer: Paris is wrong",
+        "Answer: B?",
+        "Answer: A C D B",
+        "Answer: B A C D",
+        "Answer: b a c d",
+        "Answer: (B)(A)(C)(D)",
+        "Answer: B. A. C. D.",
+        "Answer: B) A) C) D)",
+        "Answer: B; A; C; D",
+        "Answer: B, or maybe A",
+        "Answer: B, or maybe London",
+        "Answer: B or London",
+        "Answer: both A and B",
+        "Answer: B as well as A",
+        "Answer: B -> A",
+        "Answer: B... no wait, A",
+        "Answer: A. No, B",
+        "Either B",
+        "A: London, B: Paris, C: Rome",
+        "Answer: A. London B. Paris C. Rome",
+        "Answer: B (London)",
+        "Answer: B London",
+        "Answer: hepatitis B",
+        "2. Rome",
+        "2 or 3",
+        "not 2",
+        "Answer: \u0130 or so",
     ],
 )
 def test_these_mean_nothing_or_two_things(completion):
@@ -141,12 +208,57 @@ def test_a_number_is_an_option_that_reads_so_before_it_is_a_place():
     numbers = ("4", "3", "2", "1")
     assert judged("2", answer=2, choices=numbers).status == "correct"
     assert judged("Answer: 4", answer=0, choices=numbers).status == "correct"
-    assert judged("2", answer=1, choices=("10", "20", "30", "40")).status == "correct"
+    assert judged("2", answer=1, choices=("10", "20", "30", "40")).status == "unparsed"
     assert judged("20", answer=1, choices=("10", "20", "30", "40")).parsed == "B"
 
 
+@pytest.mark.parametrize("completion", ["2", "Answer: 2", "Answer: 2.", "(2)", "option 2", "Answer: 5"])
+@pytest.mark.parametrize("choices", [("4", "6", "8", "10"), ("4 legs", "six", "8 legs", "ten"), ("$4", "$6", "$8", "none")])
+def test_among_options_with_numbers_a_number_is_never_a_place(completion, choices):
+    assert judged(completion, choices=choices).status == "unparsed"
+
+
 def test_a_letter_is_a_label_before_it_is_an_option_that_reads_so():
-    assert judged("B", answer=1, choices=("B", "A", "C", "D")).status == "correct"
+    letters = ("B", "C", "A", "D")
+    assert judged("Answer: B", answer=1, choices=letters).status == "correct"
+    assert judged("Answer: B", answer=0, choices=letters).status == "wrong"
+    assert judged("Answer: B. C", answer=1, choices=letters).status == "correct"
+    assert judged("Answer: A. A", answer=0, choices=letters).status == "unparsed"
+
+
+def test_a_letter_that_labels_nothing_is_the_option_that_reads_so():
+    assert judged("Answer: x", answer=1, choices=("w", "x", "y", "z")).status == "correct"
+    assert judged("Answer: X", answer=1, choices=("x", "x", "y")).status == "unparsed"
+
+
+def test_an_option_is_compared_as_written_before_its_dollar_signs_go():
+    prices = ("$3", "$4", "$6", "$12")
+    assert judged("Answer: $4", answer=1, choices=prices).status == "correct"
+    assert judged("Answer: D. $12", answer=3, choices=prices).status == "correct"
+    assert judged("Answer: $4", answer=1, choices=("4", "$4")).status == "correct"
+    assert judged("Answer: 4", answer=0, choices=("4", "$4")).status == "correct"
+    assert judged("Answer: x^2", answer=1, choices=("$x$", "$x^2$")).status == "correct"
+
+
+def test_an_option_that_denies_is_an_option():
+    assert judged("Answer: not B", choices=("a", "not B", "c")).status == "correct"
+    assert judged("Answer: B. No change", choices=("Growth", "No change", "Decay")).status == "correct"
+
+
+def test_letters_in_the_text_of_an_option_are_no_labels():
+    vitamins = ("Vitamin B", "Vitamin A", "Vitamin C", "Iron")
+    assert judged("Answer: B. Vitamin A", choices=vitamins).status == "correct"
+    assert judged("Answer: Vitamin A", choices=vitamins).status == "correct"
+    assert judged("Answer: B, Vitamin A, it is good", choices=vitamins).status == "correct"
+    assert judged("Answer: A. Vitamin A", choices=vitamins).status == "unparsed"
+
+
+@pytest.mark.parametrize("piece", [" ", ".", ",", "B ", "B.", "(B)", "no ", "and ", "\n", "A B C ", "because "])
+def test_long_answers_are_read_in_no_time(piece):
+    started = time.perf_counter()
+    judged(f"Answer: B{piece * 20_000}x")
+    judged(f"B\nx{piece * 20_000}x")
+    assert time.perf_counter() - started < 5
 
 
 def test_options_that_differ_in_a_dot_stay_apart():
@@ -174,6 +286,7 @@ def test_two_options_that_read_alike_are_named_by_letter_only():
 
 def test_as_many_options_as_there_are_letters_are_read():
     assert judged("E", answer=4, choices=tuple("vwxyz")).status == "correct"
+    assert judged("Answer: option 40", answer=0, choices=tuple("many " * n for n in range(40))).parsed in ("", "40")
     assert judged("J", answer=9, choices=tuple(f"option {n}" for n in range(10))).status == "correct"
 
 

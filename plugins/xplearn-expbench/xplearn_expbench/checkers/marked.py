@@ -10,7 +10,7 @@ _MARKER = re.compile(r"####(?!#)(?![ \t*]*[A-Za-z]{2})|\banswer\b[\"'`*_ \t]{0,6
 _LEADING = " \t:：=*_`\"'"
 _BLANK = " \t:："
 _BULLET = re.compile(r"\s+(?:[-*•][ \t]+)?")
-_JSON_END = re.compile(r"\"\s*}+$")
+_JSON_END = re.compile(r"[\"']\s*}+$")
 
 
 def marked(text: str) -> str | None:
