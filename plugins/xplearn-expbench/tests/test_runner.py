@@ -141,10 +141,20 @@ def test_names_win_over_the_preamble_and_the_preamble_over_the_program(runner):
     assert runner.run(program(code, tests, preamble="def f(x): return 2\ndef check(x): return x == 1")).ending == "passed"
 
 
-def test_numpy_numbers_are_numbers(runner):
-    pytest.importorskip("numpy")
-    code = "import numpy\ndef f(x): return [numpy.int64(x), numpy.float64(x), numpy.bool_(x)]"
-    assert runner.run(program(code, "assert f(1) == [1, 1.0, True]")).ending == "passed"
+def test_numpy_numbers_are_numbers():
+    numpy = pytest.importorskip("numpy")
+    for value, plain in ((numpy.int64(1), 1), (numpy.float64(0.5), 0.5), (numpy.bool_(1), True)):
+        assert (across(value), type(across(value))) == (plain, type(plain))
+
+
+@pytest.mark.parametrize("kind", ["StopIteration", "StopAsyncIteration", "GeneratorExit"])
+@pytest.mark.parametrize(
+    "tests", ["assert all(map(f, [2, 3]))", "for got, want in zip(map(f, [2]), [4]): assert got == want", "[*map(f, [1])]"]
+)
+def test_no_exception_of_a_program_ends_the_loops_of_its_tests(runner, kind, tests):
+    outcome = runner.run(program(f"def f(x): raise {kind}", tests))
+    assert outcome.ending == "crashed"
+    assert kind in outcome.detail
 
 
 @pytest.mark.parametrize(("part", "value"), [("tests", "assert f( =="), ("preamble", "import nowhere_to_be_found")])
@@ -289,6 +299,15 @@ Runner(execution=Execution(allow=True, seconds=600, namespaces=sys.argv[2])).run
 """
 
 
+INTERRUPTED = """
+from xplearn_expbench.runner import Program, Runner
+from xplearn_expbench.spec import Execution
+runner = Runner(execution=Execution(allow=True, seconds=60))
+runner.cell
+runner.run_all([Program(code="while True: pass", tests="", names=())] * 30)
+"""
+
+
 def sleepers(mark):
     found = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout.splitlines()
     return [line for line in found if line.endswith(f"/bin/sleep {mark}")]
@@ -303,12 +322,29 @@ def wait_for(condition, seconds=20):
 
 @pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="processes are found by /proc")
 @pytest.mark.parametrize("namespaces", ["auto", "never"])
-def test_programs_end_with_the_process_that_asked_however_it_ends(namespaces):
-    mark = f"77{os.getpid()}{len(namespaces)}"
-    asking = subprocess.Popen([sys.executable, "-c", KILLED, mark, namespaces], start_new_session=True)
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGKILL])
+def test_programs_and_folders_end_with_the_process_that_asked_however_it_ends(namespaces, ending, tmp_path):
+    mark = f"77{os.getpid()}{len(namespaces)}{ending:d}"
+    asking = subprocess.Popen(
+        [sys.executable, "-c", KILLED, mark, namespaces], start_new_session=True, env={**os.environ, "TMPDIR": str(tmp_path)}
+    )
     try:
         assert wait_for(lambda: sleepers(mark))
     finally:
-        asking.send_signal(signal.SIGKILL)
+        asking.send_signal(ending)
         asking.wait()
     assert wait_for(lambda: not sleepers(mark))
+    assert wait_for(lambda: not list(tmp_path.iterdir()))
+
+
+def test_an_interrupt_ends_what_runs_and_starts_nothing_more(tmp_path):
+    asking = subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED, str(tmp_path)], stderr=subprocess.DEVNULL, env={**os.environ, "TMPDIR": str(tmp_path)}
+    )
+    assert wait_for(lambda: len(list(tmp_path.iterdir())) == 2)
+    time.sleep(0.3)
+    started = time.monotonic()
+    asking.send_signal(signal.SIGINT)
+    asking.wait()
+    assert time.monotonic() - started < 5
+    assert list(tmp_path.iterdir()) == []

@@ -6,11 +6,12 @@ import json
 import os
 import secrets
 import socket
+import subprocess
 import time
 from pathlib import Path
 
 import pytest
-from xplearn_expbench.runner import Program, Runner, process
+from xplearn_expbench.runner import Program, Runner, leftovers, process
 from xplearn_expbench.spec import Execution
 
 from xplearn import ConfigError
@@ -47,7 +48,7 @@ def mode(request):
 
 @pytest.fixture
 def sealed(inside_namespaces):
-    if runner("always").isolation != "namespaces, read-only files":
+    if runner("always").isolation != "namespaces, files hidden":
         unavailable("mount_setattr (Linux 5.12)")
 
 
@@ -55,11 +56,31 @@ def run(mode, code, tests=TESTS, **limits):
     return runner(mode, **limits).run(Program(code=code, tests=tests, names=("f",)))
 
 
+DEAF = """
+import json, os, time
+body = json.dumps({"value": {"dict": [["f", {"object": 0}]]}}).encode()
+os.read(3, 10_000)
+os.write(4, len(body).to_bytes(4, "big") + body)
+time.sleep(600)
+"""
+TESTS_OF_LATE = {
+    "endless list": "for item in f(2): pass",
+    "deaf to requests": "f('x' * 10**6)",
+    "right, with tests that do not end": "while True: pass",
+    "right, with tests that catch the alarm": "while True:\n    try: f(2)\n    except BaseException: break",
+    "right, with tests that calculate without end": "sum(range(10**15))",
+    "a range without end": "sum(f(2))",
+}
 LATE = {
+    "right, with tests that catch the alarm": RIGHT,
+    "right, with tests that calculate without end": RIGHT,
+    "a range without end": "def f(x):\n    return range(10**15)",
     "endless loop": "while True: pass",
     "endless loop in a call": "def f(x):\n    while True: pass",
     "sleep": "import time\ntime.sleep(600)",
     "endless output": "while True: print('x' * 1000)",
+    "right, with tests that do not end": RIGHT,
+    "deaf to requests": DEAF,
     "deaf to signals": "import signal\nfor n in {*range(1, 32)} - {9, 19}: signal.signal(n, signal.SIG_IGN)\nwhile True: pass",
     "stopped": "import os\nos.kill(os.getpid(), 19)",
     "endless list": "def f(x):\n    while True: yield x",
@@ -68,7 +89,7 @@ LATE = {
 
 @pytest.mark.parametrize("name", LATE)
 def test_what_does_not_end_is_ended(mode, name):
-    tests = "for item in f(2): pass" if name == "endless list" else TESTS
+    tests = TESTS_OF_LATE.get(name, TESTS)
     started = time.monotonic()
     outcome = run(mode, LATE[name], tests, seconds=0.5, memory_mb=512 if name != "endless list" else 16_384)
     assert outcome.ending == "timed-out", outcome.detail
@@ -193,7 +214,7 @@ INTRUDER = """
 import ctypes, os
 def f(x):
     judge, won = os.getppid(), []
-    for file, flags in (("mem", os.O_RDWR), ("fd/1", os.O_WRONLY), ("fd/0", os.O_RDONLY), ("environ", os.O_RDONLY)):
+    for file, flags in (("mem", os.O_RDWR), ("fd/1", os.O_WRONLY), ("fd/0", 0), ("environ", 0), ("root", 0), ("cwd", 0)):
         try:
             won.append(os.open(f"/proc/{judge}/{file}", flags))
         except OSError:
@@ -300,6 +321,34 @@ def test_many_processes_are_too_many_even_for_root(mode):
     assert "started more than" in outcome.detail or "BlockingIOError" in outcome.detail
 
 
+SHEDDING = """
+import os, time
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        os.closerange(0, 100)
+        os.chdir('/')
+        os.execve('/bin/sleep', ['sleep', '{mark}'], {})
+    os._exit(0)
+os.wait()
+time.sleep(0.2)
+os.kill(os.getppid(), 9)
+time.sleep(600)
+"""
+
+
+def test_what_sheds_session_environment_and_judge_does_not_survive(mode, mark):
+    assert run(mode, SHEDDING.replace("{mark}", mark), seconds=5).ending in {"crashed", "timed-out"}
+    assert_nothing_lives(mark)
+
+
+def test_ending_the_strays_of_one_program_leaves_other_programs_alone(mark):
+    slow = "import subprocess, time\nsubprocess.Popen(['/bin/sleep', '30'], start_new_session=True)\ntime.sleep(1.5)" + RIGHT
+    programs = [Program(code=code, tests=TESTS, names=("f",)) for code in (slow, SHEDDING.replace("{mark}", mark))]
+    assert [outcome.ending for outcome in runner("never").run_all(programs)] == ["passed", "crashed"]
+    assert_nothing_lives(mark)
+
+
 KILLERS = {
     "its parent": "os.kill(os.getppid(), 9)",
     "its group": "os.killpg(0, 9)",
@@ -357,8 +406,72 @@ def test_files_outside_the_folder_cannot_be_written(sealed, tmp_path, escape):
     target = tmp_path / "escaped"
     outcome = run("always", f"{escape}\nopen({str(target)!r}, 'w').write('x')" + RIGHT)
     assert outcome.ending == "crashed"
-    assert "Read-only file system" in outcome.detail
+    assert "No such file" in outcome.detail
     assert not target.exists()
+
+
+@pytest.mark.parametrize("path", ["/usr/escaped", "/escaped", "/etc/escaped"])
+def test_no_file_of_the_system_can_be_written(sealed, path):
+    assert "Read-only file system" in run("always", f"open({path!r}, 'w')" + RIGHT).detail
+
+
+CHEATS = {
+    "imports the reference": "from xplearn_expbench.mini.coding import problems",
+    "imports with every finder": "import sys\nsys.path += __import__('glob').glob('/**/site-packages')\nimport xplearn_expbench",
+    "imports what is installed": "import numpy",
+    "looks among the modules": "import sys\nassert [name for name in sys.modules if 'expbench' in name or name.startswith('inside')]",
+}
+
+
+@pytest.mark.parametrize("name", CHEATS)
+def test_no_program_can_import_what_is_installed(mode, name):
+    assert run(mode, CHEATS[name] + RIGHT).ending == "crashed"
+
+
+def test_the_tests_may_import_what_is_installed(mode):
+    assert run(mode, RIGHT, "import xplearn_expbench\nassert f(2) == 4").ending == "passed"
+
+
+def test_only_the_systems_files_have_a_path(sealed, tmp_path):
+    import xplearn_expbench
+
+    (tmp_path / "data.jsonl").write_text("{}")
+    places = [str(tmp_path / "data.jsonl"), str(tmp_path), xplearn_expbench.__file__, "/run", "/var", "/home", "/etc/shadow", "/dev/kmsg"]
+    code = f"import os\ndef f(x):\n    return [path for path in {places} if os.path.lexists(path)]"
+    outcome = run("always", code, "assert f(2) == []")
+    assert outcome.ending == "passed", outcome.detail
+
+
+def test_a_packages_folder_of_the_interpreter_is_empty(sealed):
+    code = "import glob, sys\ndef f(x):\n    return [path for path in glob.glob(sys.base_prefix + '/lib/python3*/site-packages/*')]"
+    outcome = run("always", code, "assert f(2) == []")
+    assert outcome.ending == "passed", outcome.detail
+
+
+def test_sockets_and_pipes_of_other_programs_are_out_of_reach(sealed, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("pipe")
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind("socket")
+        server.listen()
+        server.settimeout(0.2)
+        dial = f"import socket\nsocket.socket(socket.AF_UNIX).connect({str(tmp_path / 'socket')!r})"
+        assert "No such file" in run("always", dial + RIGHT).detail
+        with pytest.raises(TimeoutError):
+            server.accept()
+    assert "No such file" in run("always", f"import os\nos.open({str(tmp_path / 'pipe')!r}, os.O_RDWR)" + RIGHT).detail
+
+
+def test_only_processes_of_the_program_are_listed(sealed):
+    code = "import os\ndef f(x):\n    return sorted(name for name in os.listdir('/proc') if name.isdigit())"
+    outcome = run("always", code, "assert f(2) == ['1', '2']")
+    assert outcome.ending == "passed", outcome.detail
+
+
+def test_processes_can_share_the_work_of_a_program(mode):
+    code = "from multiprocessing import Pool\ndef g(x):\n    return x * x\ndef f(x):\n    with Pool(2) as pool: return pool.map(g, [x])[0]"
+    outcome = run(mode, code)
+    assert outcome.ending == "passed", outcome.detail
 
 
 def test_the_folder_can_be_written_and_not_filled(sealed):
@@ -378,3 +491,16 @@ def test_temporary_folders_are_removed(mode, tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     run(mode, "open('left', 'w').write('x')" + RIGHT)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_folders_of_dead_processes_are_removed_after_a_day(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    ended = subprocess.Popen(["/bin/true"])
+    ended.wait()
+    old, new, living = (tmp_path / f"xplearn-code-{name}" for name in (f"{ended.pid}-a", f"{ended.pid}-b", f"{os.getpid()}-c"))
+    for folder in (old, new, living, tmp_path / "other"):
+        folder.mkdir()
+    for folder in (old, living):
+        os.utime(folder, (0, 0))
+    leftovers.remove_folders()
+    assert {folder.name for folder in tmp_path.iterdir()} == {new.name, living.name, "other"}

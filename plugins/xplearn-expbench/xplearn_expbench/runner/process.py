@@ -9,18 +9,49 @@ import secrets
 import shutil
 import signal
 import subprocess
-import tempfile
+import threading
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from xplearn_expbench.runner import leftovers
 from xplearn_expbench.runner.program import Program
 
 _INSIDE = Path(__file__).with_name("inside")
 _UNSHARE = ("unshare", "--user", "--map-root-user", "--net", "--ipc", "--mount", "--pid", "--fork", "--kill-child")
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 _GRACE_SECONDS = 10.0
+
+
+class Halt:
+    """Ends programs from another thread: those that run, at once, and those that are started later."""
+
+    def __init__(self) -> None:
+        self._running: set[subprocess.Popen[bytes]] = set()
+        self._lock = threading.Lock()
+        self._called = False
+
+    def call(self) -> None:
+        """End them."""
+        with self._lock:
+            self._called = True
+            for process in self._running:
+                process.kill()
+
+    @contextlib.contextmanager
+    def over(self, process: subprocess.Popen[bytes]) -> Iterator[None]:
+        """While a process runs."""
+        with self._lock:
+            self._running.add(process)
+            if self._called:
+                process.kill()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._running.discard(process)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,28 +65,34 @@ class Cell:
     memory_mb: int
     """Address space of each of its processes."""
     namespaces: bool
-    """Linux namespaces: no network, no other processes, and where mounts allow no file to write but in its folder."""
+    """Linux namespaces: no network, no other processes, and where mounts allow no files but the system's and its folder's."""
 
-    def run(self, program: Program) -> dict[str, Any]:
+    def run(self, program: Program, halt: Halt) -> dict[str, Any]:
         """The judge's report: ``status``, ``detail``, ``output``, ``sealed``. Without one the program has crashed or timed out."""
         token = secrets.token_hex(16)
         job = {"token": token, "code": program.code, "preamble": program.preamble, "tests": program.tests, "names": program.names}
+        started = time.monotonic()
         with _folder() as folder, _lifeline() as lifeline:
             process = self._start(folder, lifeline)
             try:
-                written, complaint = process.communicate(json.dumps(job).encode(), timeout=self.seconds + _GRACE_SECONDS)
+                with halt.over(process):
+                    written, complaint = process.communicate(json.dumps(job).encode(), timeout=self.seconds + _GRACE_SECONDS)
             except subprocess.TimeoutExpired:
                 return _report("timed-out", f"no verdict within {self.seconds:g} s")
             finally:
                 _end(process)
                 if process.returncode != 0 and not self.namespaces:
-                    _end_marked(folder)
-        return _read(written, token) if process.returncode == 0 else _report("crashed", _last(complaint, process.returncode))
+                    leftovers.end_strays()
+        if process.returncode == 0:
+            return _read(written, token)
+        if time.monotonic() - started > self.seconds:  # a judge without processor time is killed before it can say so
+            return _report("timed-out", f"the tests were not over within {self.seconds:g} s")
+        return _report("crashed", _last(complaint, process.returncode))
 
     def _start(self, folder: str, lifeline: int) -> subprocess.Popen[bytes]:
         inside = (str(_INSIDE / "__main__.py"), str(lifeline), str(self.seconds), str(self.memory_mb), str(int(self.namespaces)))
         return subprocess.Popen(
-            [*(_UNSHARE if self.namespaces else ()), self.python, "-s", "-P", "-X", "utf8", *inside],
+            [*(_UNSHARE if self.namespaces else ()), self.python, "-S", "-s", "-P", "-X", "utf8", *inside],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -73,7 +110,7 @@ def _environment(folder: str) -> dict[str, str]:
 
 @contextlib.contextmanager
 def _folder() -> Iterator[str]:
-    folder = tempfile.mkdtemp(prefix="xplearn-code-")
+    folder = leftovers.folder()
     try:
         yield folder
     finally:
@@ -98,15 +135,6 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     for stream in (process.stdin, process.stdout, process.stderr):
         if stream:
             stream.close()
-
-
-def _end_marked(folder: str) -> None:
-    """Kill what a dead judge could not: processes, in whatever session, that still carry the environment they were given."""
-    mark = f"HOME={folder}".encode()
-    for file in Path("/proc").glob("[0-9]*/environ"):
-        with contextlib.suppress(OSError):
-            if mark in file.read_bytes().split(b"\0"):
-                os.kill(int(file.parent.name), signal.SIGKILL)
 
 
 def _read(written: bytes, token: str) -> dict[str, Any]:

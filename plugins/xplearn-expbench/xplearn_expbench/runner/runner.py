@@ -12,7 +12,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from xplearn import ConfigError, ContractError
-from xplearn_expbench.runner.process import Cell
+from xplearn_expbench.runner import leftovers
+from xplearn_expbench.runner.process import Cell, Halt
 from xplearn_expbench.runner.program import Outcome, Program
 from xplearn_expbench.spec import Execution
 
@@ -23,16 +24,18 @@ _PROBE = Program(code="def answer():\n    return 42", tests="assert answer() == 
 class Runner:
     """Runs programs with their tests, each in interpreters of its own that nothing outlives.
 
-    A program sees an empty environment, a temporary folder, no input, and limits on processor time, wall clock, memory, file size, open
-    files and processes. The tests run in another process than the program, which is asked for values over a pipe; results are compared as
-    built-in types, and a pass is a fresh random token that only the tests' process knows. So a program cannot pass by exiting, by objects
-    that equal everything, by looking for the token or by reading the tests. On Linux, where the system lets us, user, process, network and
-    mount namespaces hide other processes and the network and leave no file writable outside the folder.
+    A program sees an empty environment, a temporary folder, no input, the standard library alone, and limits on processor time, wall
+    clock, memory, file size, open files and processes. The tests run in another process than the program, which is asked for values over a
+    pipe; results are compared as built-in types, and a pass is a fresh random token that only the tests' process knows. So a program cannot
+    pass by exiting, by objects that equal everything, by looking for the token or by reading the tests. On Linux, where the system lets us,
+    user, process, network and mount namespaces hide other processes, the network, and every file but the system's (``/usr`` and the like),
+    the interpreter's without its packages, and an empty folder: no data, no source of ours, no sockets or pipes of other programs.
 
-    **Not stopped**: reading any file that this user may read, and taking the memory that is allowed once for each of up to 64 processes;
-    with ``namespaces="never"``, or where the system has none, also using the network, writing or deleting this user's files, reading the
-    environment of this user's processes and killing them. Holes of the kernel are not ours to close, and as root even device files lie
-    open. Run what you do not trust in a virtual machine.
+    **Not stopped**: reading the system's files, and taking the memory that is allowed once for each of up to 64 processes. Where
+    ``isolation`` is ``namespaces``, reading and writing this user's files, the reference solutions among them, and speaking to programs
+    over their sockets. Where it is ``process`` also using the network, and killing this user's processes: a program that kills its judge
+    is found and ended by the limits it cannot shed, but one that kills this process too lives until the next runner is made, and off
+    Linux for good. Holes of the kernel are not ours to close. Run what you do not trust in a virtual machine.
     """
 
     execution: Execution
@@ -64,13 +67,18 @@ class Runner:
             ConfigError: programs cannot be run here, or not within namespaces as asked.
             ContractError: the tests are no Python or their preamble fails.
         """
-        return self._run(self.cell, program)
+        return self._run(self.cell, program, Halt())
 
     def run_all(self, programs: Iterable[Program]) -> list[Outcome]:
-        """Run programs, ``parallel`` at a time; outcomes in the order of the programs. Errors as in ``run``."""
-        cell = self.cell
+        """Run programs, ``parallel`` at a time; outcomes in the order of the programs. Errors as in ``run``; one ends all that run."""
+        cell, halt = self.cell, Halt()
         with ThreadPoolExecutor(self.parallel, thread_name_prefix="xplearn-code") as pool:
-            return list(pool.map(lambda program: self._run(cell, program), programs))
+            try:
+                return list(pool.map(lambda program: self._run(cell, program, halt), programs))
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                halt.call()
+                raise
 
     @property
     def cell(self) -> Cell:
@@ -85,14 +93,16 @@ class Runner:
 
     @property
     def isolation(self) -> str:
-        """In words for the record: ``namespaces, read-only files``, ``namespaces`` or ``process``."""
+        """In words for the record: ``namespaces, files hidden``, ``namespaces`` or ``process``, from most to least shut in."""
         if not self.cell.namespaces:
             return "process"
-        return "namespaces, read-only files" if self._sealed else "namespaces"
+        return "namespaces, files hidden" if self._sealed else "namespaces"
 
     def _probe(self) -> Cell:
         if os.name != "posix":
             raise ConfigError("execution.allow", f"programs can be run on Linux and other POSIX systems, not on {sys.platform}")
+        leftovers.remove_folders()
+        leftovers.end_strays()
         failures = []
         for cell in self._cells():
             report = _attempt(cell)
@@ -112,9 +122,9 @@ class Runner:
         if execution.namespaces != "always":
             yield cell
 
-    def _run(self, cell: Cell, program: Program) -> Outcome:
+    def _run(self, cell: Cell, program: Program, halt: Halt) -> Outcome:
         started = time.monotonic()
-        report = replace(cell, seconds=self.execution.seconds).run(program)
+        report = replace(cell, seconds=self.execution.seconds).run(program, halt)
         if report["status"] == "invalid":
             raise ContractError("expbench", f"the tests of a program cannot be run: {report['detail']}")
         seconds = time.monotonic() - started
@@ -123,6 +133,6 @@ class Runner:
 
 def _attempt(cell: Cell) -> dict[str, Any]:
     try:
-        return cell.run(_PROBE)
+        return cell.run(_PROBE, Halt())
     except OSError as error:
         return {"status": "crashed", "detail": f"{error.filename}: {error.strerror}"}

@@ -16,9 +16,11 @@ NAME = "solution"
 """Module that a program finds itself in; not ``__main__``, so that demonstrations under that guard do not run."""
 
 
-def serve(requests: int, answers: int) -> None:
-    """Answer the judge's requests until it closes, then end without any exit handler."""
+def serve(requests: int, answers: int, *, sealed: bool) -> None:
+    """Answer the judge's requests until it closes, then end without any exit handler. The first may ask whether it is ``sealed``."""
+    _forget_packages()
     objects: list[Any] = []
+    verbs = {**_VERBS, "sealed": lambda: sealed}
 
     def refer(value: Any) -> int:
         objects.append(value)
@@ -30,7 +32,7 @@ def serve(requests: int, answers: int) -> None:
         except EOFError:
             os._exit(0)
         try:
-            value = _VERBS[verb](*(decode(item, objects.__getitem__) for item in given))
+            value = verbs[verb](*(decode(item, objects.__getitem__) for item in given))
             answer = {"value": encode(value, refer)}
         except BaseException as error:  # SystemExit and the like are answers too
             answer = {"raise": [type(error).__name__, _said(error)]}
@@ -40,6 +42,14 @@ def serve(requests: int, answers: int) -> None:
             send(answers, answer)
         except ValueError as error:
             send(answers, {"raise": ["ValueError", str(error)]})
+
+
+def _forget_packages() -> None:
+    """Import nothing but the standard library: the interpreter was started without ``site``, and our own modules go as well."""
+    for name in [name for name in sys.modules if name.partition(".")[0] == __package__]:
+        del sys.modules[name]
+    sys.argv[:], sys.orig_argv[:] = [""], [""]
+    sys.executable = getattr(sys, "_base_executable", sys.executable)
 
 
 def _said(error: BaseException) -> str:

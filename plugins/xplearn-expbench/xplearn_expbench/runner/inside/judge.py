@@ -8,11 +8,13 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
+import site
 import sys
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-from . import candidate, limits
+from . import candidate, limits, view
 from .compare import FILE, SAME, compiled, same
 from .descendants import end_all
 from .remote import Program
@@ -23,7 +25,6 @@ _REQUESTS, _ANSWERS = 3, 4
 
 def main(lifeline: int, *, seconds: float, memory_mb: int, namespaces: bool) -> NoReturn:
     """Judge the program that standard input holds, and write ``{token, status, detail, output, sealed}`` to standard output."""
-    sealed = namespaces and limits.only_folder_writable(os.getcwd())
     limits.resources(seconds=seconds, memory_mb=memory_mb)
     if not namespaces:
         limits.adopt_orphans()
@@ -34,12 +35,18 @@ def main(lifeline: int, *, seconds: float, memory_mb: int, namespaces: bool) -> 
     for theirs in (requests[0], answers[1], output[1]):
         os.close(theirs)
     limits.hide()
+    site.main()  # only now, so that the program's process has never heard of what is installed
     job = json.load(sys.stdin.buffer)
     watch = Watch(process=process, answers=answers[0], output=output[0], lifeline=lifeline, seconds=seconds, namespaces=namespaces)
-    status, detail = verdict(job, Program(watch, requests[1]))
+    program = Program(watch, requests[1])
+    with program.limit(seconds):
+        program.greet()
+        status, detail = verdict(job, program)
     if not namespaces:
         end_all(os.getpid())
-    report = {"token": job["token"], "status": status, "detail": detail[:500], "output": watch.said(), "sealed": sealed}
+    if watch.abandoned:
+        shutil.rmtree(os.getcwd(), ignore_errors=True)
+    report = {"token": job["token"], "status": status, "detail": detail[:500], "output": watch.said(), "sealed": program.sealed}
     os.write(1, json.dumps(report).encode())
     os._exit(0)
 
@@ -50,6 +57,8 @@ def verdict(job: Mapping[str, Any], program: Program) -> tuple[str, str]:
     try:
         preamble, tests = (compiled(job[part]) for part in ("preamble", "tests"))
         exec(preamble, scope)  # noqa: S102 - the tests come with the task, not from a policy
+    except End as end:
+        return end.status, str(end)
     except Exception as error:
         return "invalid", _named(error)
     try:
@@ -85,7 +94,8 @@ def _become_program(requests: int, answers: int, output: int, lifeline: int, *, 
         os.dup2(kept[0], _REQUESTS, inheritable=False)
         os.dup2(kept[1], _ANSWERS, inheritable=False)
         os.closerange(_ANSWERS + 1, limits.OPEN_FILES)
+        sealed = namespaces and view.narrow(os.getcwd())
         limits.processes(namespaces=namespaces)
         limits.renounce()
-        candidate.serve(_REQUESTS, _ANSWERS)
+        candidate.serve(_REQUESTS, _ANSWERS, sealed=sealed)
     os._exit(1)

@@ -10,7 +10,7 @@ import resource
 import sys
 
 FILE_BYTES = 16 * 2**20
-FOLDER_BYTES = 64 * 2**20
+"""Largest file of the process of the tests. A program's is a byte smaller: no process can raise it again, so it marks them."""
 OPEN_FILES = 64
 PROCESSES = 64
 """At one time, threads included."""
@@ -18,9 +18,6 @@ PROCESSES = 64
 _LINUX = sys.platform == "linux"
 _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 4, 36, 38
 _CAPABILITY_VERSION_3 = 0x20080522
-_SYS_MOUNT_SETATTR = 442
-_AT_FDCWD, _AT_RECURSIVE, _MOUNT_ATTR_RDONLY = -100, 0x8000, 1
-_MS_NOSUID, _MS_NODEV = 2, 4
 
 
 def resources(*, seconds: float, memory_mb: int) -> None:
@@ -38,10 +35,11 @@ def resources(*, seconds: float, memory_mb: int) -> None:
 
 
 def processes(*, namespaces: bool) -> None:
-    """Bound the processes of this user (in a namespace of its own: of this program). Linux ignores it for root: see ``judge.Watch``."""
+    """Bound the processes of this user (in a namespace: of this program), and mark this one as a program's. See ``Watch`` for root."""
     most = PROCESSES + (0 if namespaces else _tasks_of_user())
-    with contextlib.suppress(ValueError, OSError):
-        resource.setrlimit(resource.RLIMIT_NPROC, (most, most))
+    for kind, limit in ((resource.RLIMIT_NPROC, most), (resource.RLIMIT_FSIZE, FILE_BYTES - 1)):
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(kind, (limit, limit))
 
 
 def _tasks_of_user() -> int:
@@ -70,24 +68,6 @@ def renounce() -> None:
         header, nothing = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0), (ctypes.c_uint32 * 6)()
         if _libc().capset(header, nothing) != 0:
             raise OSError(ctypes.get_errno(), "capset")
-
-
-def only_folder_writable(folder: str) -> bool:
-    """In a mount namespace of one's own: an empty file system in memory over ``folder``, and everything else read-only.
-
-    False where the system refuses, which old kernels and some containers do.
-    """
-    size = f"size={FOLDER_BYTES},mode=700".encode()
-    if _libc().mount(b"tmpfs", folder.encode(), b"tmpfs", _MS_NOSUID | _MS_NODEV, size) != 0:
-        return False
-    os.chdir(folder)
-    return _set_mount("/", _AT_RECURSIVE, forbid=_MOUNT_ATTR_RDONLY) and _set_mount(folder, 0, permit=_MOUNT_ATTR_RDONLY)
-
-
-def _set_mount(path: str, flags: int, *, forbid: int = 0, permit: int = 0) -> bool:
-    attributes = (ctypes.c_uint64 * 4)(forbid, permit, 0, 0)
-    size = ctypes.sizeof(attributes)
-    return bool(_libc().syscall(_SYS_MOUNT_SETATTR, _AT_FDCWD, path.encode(), flags, attributes, size) == 0)
 
 
 def _prctl(option: int, value: int) -> None:

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
+import signal
 from collections.abc import Iterator
 from typing import Any
 
 from .channel import receive, send
 from .values import decode, encode
-from .watch import Died, End, Watch
+from .watch import Died, End, TimedOut, Watch
+
+_LATER_SECONDS = 0.2
+_ENDS_LOOPS = (StopIteration, StopAsyncIteration)
+"""In the tests these would end ``map`` and the like, and with them the comparing, without a word."""
 
 
 class Program:
@@ -20,12 +26,32 @@ class Program:
         """Why it gives no more answers; None while it does."""
         self.fault: Exception | None = None
         """The last exception that it raised."""
+        self.sealed = False
+        """Whether it sees a root of its own."""
+
+    def greet(self) -> None:
+        """Wait until its process is ready, before anything of the program has run, and learn how it is shut in."""
+        with contextlib.suppress(End):
+            self.sealed = bool(self.ask("sealed"))
+
+    @contextlib.contextmanager
+    def limit(self, seconds: float) -> Iterator[None]:
+        """End it after so many seconds even where the tests ask it nothing: raises ``TimedOut`` in them, and again where they catch it."""
+
+        def late(*_: object) -> None:
+            self.end = self.end or TimedOut(f"the tests were not over within {seconds:g} s")
+            raise self.end
+
+        signal.signal(signal.SIGALRM, late)
+        signal.setitimer(signal.ITIMER_REAL, seconds + _LATER_SECONDS, _LATER_SECONDS)
+        yield
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
     def ask(self, verb: str, *given: Any) -> Any:
         """The value of one request.
 
         Raises:
-            Exception: what the program raised: a built-in exception of that name, else RuntimeError.
+            Exception: what the program raised: a built-in exception of that name, else (and for StopIteration) RuntimeError.
             End: it is dead, late, or spoke no sense; so is every request from then on.
         """
         if self.end:
@@ -57,7 +83,7 @@ class Program:
 
 def _exception(name: str, message: str) -> Exception:
     kind = getattr(builtins, name, None)
-    if isinstance(kind, type) and issubclass(kind, Exception):
+    if isinstance(kind, type) and issubclass(kind, Exception) and not issubclass(kind, _ENDS_LOOPS):
         try:
             return kind(message)
         except TypeError:

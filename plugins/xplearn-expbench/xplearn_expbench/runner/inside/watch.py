@@ -42,6 +42,8 @@ class Watch:
         self._seconds, self._namespaces = seconds, namespaces
         self._deadline = time.monotonic() + seconds
         self._said = bytearray()
+        self.abandoned = False
+        """Whether nobody wants the verdict any more."""
         self._poll = select.poll()
         for handle in (answers, output, lifeline):
             self._poll.register(handle, select.POLLIN)
@@ -56,6 +58,7 @@ class Watch:
         while True:
             ready = {handle for handle, _ in self._poll.poll(1000 * _TICK_SECONDS)}
             if self._lifeline in ready:
+                self.abandoned = True
                 raise Died("nobody waits for the verdict any more")
             if self._output in ready:
                 self._listen()
