@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+import hashlib
+import re
 from collections import Counter
 
 import pytest
 from xplearn_expbench.checkers.code import CodeChecker, reference
 from xplearn_expbench.mini.coding import TEMPLATES, humaneval, mbpp, problems
+from xplearn_expbench.mini.telling import chosen, gives
 from xplearn_expbench.mini.templates import arguments, filled
 from xplearn_expbench.runner.inside.compare import SAME, compiled, same
 from xplearn_expbench.spec import Execution
@@ -67,6 +71,39 @@ def test_every_reference_passes_and_every_mistake_fails(rows):
         assert not passes(problem.wrong, row.meta["tests"]), problem.wrong
 
 
+def test_no_solution_of_another_problem_of_the_family_passes():
+    functions = {problem.reference: function(problem.reference, problem.template.name) for problem in problems()}
+    for problem in problems():
+        given = [ast.literal_eval(f"[{call.removeprefix(problem.template.name)[1:-1]}]") for call, _ in problem.calls]
+        expected = [result for _, result in problem.calls]
+        for other in problems():
+            if other.template is problem.template and other is not problem:
+                results = [gives(functions[other.reference], arguments) for arguments in given]
+                assert results != expected, (problem.text, other.text)
+
+
+def test_a_copied_training_solution_passes_no_test_of_its_family():
+    training = [row for task in TASKS.values() for row in task() if row.split == "train"]
+    for row in mbpp():
+        if row.split == "test":
+            for other in training:
+                if other.meta["family"] == row.meta["family"]:
+                    assert not passes(other.answer, row.meta["tests"]), (row.question, other.question)
+
+
+def test_two_problems_that_are_the_same_are_refused():
+    template = next(template for template in TEMPLATES if template.name == "add_constant")
+    plus, minus = (function(f"def add_constant(x):\n    return x {sign} 1\n", "add_constant") for sign in "+-")
+    with pytest.raises(ValueError, match="add_constant: no call tells"):
+        chosen(template, {"k": 1}, plus, minus, [plus])
+
+
+def function(source, name):
+    scope = {}
+    exec(source, scope)
+    return scope[name]
+
+
 def test_no_constant_and_no_argument_passes_for_an_answer():
     for problem in problems():
         first = problem.reference.split(":\n")[0]
@@ -102,6 +139,25 @@ def test_a_completion_row_gives_signature_and_examples_and_a_sentence_row_one_te
         assert row.question.startswith("Write a function to ")
         assert row.meta["shown_test"].startswith(f"assert {row.meta['entry_point']}(")
         assert row.meta["shown_test"] in row.meta["tests"]
+
+
+def test_numbers_and_nouns_agree():
+    for problem in problems():
+        assert not re.search(r"\d-(?:th|st)|\b1 (?:place|letter|digit|number|name)s|\b1 decimal digits|[123]th\b", problem.text), (
+            problem.text
+        )
+    every = {problem.text for problem in problems() if problem.template.name == "every_other"}
+    assert "return every 3rd number, beginning with the 2nd, where the first number is the 1st" in every
+
+
+RECORDED = {"humaneval": "bc5920848e89", "mbpp": "7e90e0857e2c"}
+
+
+def test_rows_are_as_recorded():
+    told = {
+        name: repr([(row.id, row.question, row.answer, row.split, row.meta["tests"]) for row in task()]) for name, task in TASKS.items()
+    }
+    assert {name: hashlib.blake2b(rows.encode(), digest_size=6).hexdigest() for name, rows in told.items()} == RECORDED
 
 
 def test_the_places_of_every_template_are_filled():

@@ -1,18 +1,19 @@
-"""Own coding problems: from families of problems, each with a reference solution and tests that a plausible mistake fails.
+"""Own coding problems: from families of problems, each with a reference solution and tests that tell it from others.
 
 A family's problems differ in their constants, and no problem is in two splits or in both tasks; so what training teaches about a family
-helps with its test problems, while no test problem has been seen.
+helps with its test problems, while no test problem has been seen. Tests fail a plausible mistake, and whatever solves another problem of
+the family: a copied neighbour never passes.
 """
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from textwrap import indent
 from typing import Any
 
+from xplearn_expbench.mini import telling
 from xplearn_expbench.mini.draw import named, shuffled
 from xplearn_expbench.mini.templates import KINDS, Template, Values, arguments, filled
 from xplearn_expbench.mini.templates_lists import LISTS
@@ -23,9 +24,7 @@ from xplearn_expbench.spec import Row
 
 TEMPLATES: tuple[Template, ...] = (*NUMBERS, *LISTS, *TEXTS, *RECORDS)
 
-_TESTS, _TELLING, _SHOWN = 8, 3, 2
-_DRAWS, _EDGED = 48, 3
-_DULL = {"''", "[]", "{}", "0", "-1", "False"}
+_SHOWN = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +55,7 @@ def mbpp() -> list[Row]:
 @cache
 def problems() -> tuple[Problem, ...]:
     """Every problem, family by family."""
-    return tuple(_problem(template, values) for template in TEMPLATES for values in template.values)
+    return tuple(problem for template in TEMPLATES for problem in _family(template))
 
 
 def _dealt(task: int) -> Iterator[tuple[Problem, str]]:
@@ -67,11 +66,18 @@ def _dealt(task: int) -> Iterator[tuple[Problem, str]]:
             yield problem, "test" if place % 3 == 1 else "train"
 
 
-def _problem(template: Template, values: Values) -> Problem:
-    signature = _signature(template)
-    reference, wrong = (f"{signature}\n{indent(filled(body, values), '    ')}\n" for body in (template.body, template.wrong))
-    calls = _calls(template, values, _function(reference, template.name), _function(wrong, template.name))
-    return Problem(template=template, text=filled(template.text, values), reference=reference, wrong=wrong, calls=calls)
+def _family(template: Template) -> Iterator[Problem]:
+    references = [_solution(template, template.body, values) for values in template.values]
+    functions = [_function(reference, template.name) for reference in references]
+    for place, (values, reference) in enumerate(zip(template.values, references, strict=True)):
+        wrong = _solution(template, template.wrong, values)
+        others = [*functions[:place], *functions[place + 1 :]]
+        calls = telling.chosen(template, values, functions[place], _function(wrong, template.name), others)
+        yield Problem(template=template, text=filled(template.text, values), reference=reference, wrong=wrong, calls=tuple(calls))
+
+
+def _solution(template: Template, body: str, values: Values) -> str:
+    return f"{_signature(template)}\n{indent(filled(body, values), '    ')}\n"
 
 
 def _signature(template: Template) -> str:
@@ -84,53 +90,6 @@ def _function(source: str, name: str) -> Callable[..., Any]:
     exec(source, scope)  # noqa: S102 - our own templates
     function: Callable[..., Any] = scope[name]
     return function
-
-
-def _calls(template: Template, values: Values, reference: Callable[..., Any], wrong: Callable[..., Any]) -> tuple[tuple[str, str], ...]:
-    """Calls for the tests, no two alike: where the mistake shows, where no argument is the result, and varied ones; dull ones last."""
-    key, edges = "|".join(map(str, values.values())), [value for value in values.values() if type(value) is int]
-    results: dict[str, str] = {}
-    mistakes: dict[str, list[str]] = {}
-    for draw in range(_DRAWS):
-        given = [KINDS[kind][1]("coding", template.name, key, name, draw) for name, kind in arguments(template.takes)]
-        if edges and draw % _EDGED == 0:
-            given = [_edged(value, edges[draw // _EDGED % len(edges)]) for value in given]
-        call = f"{template.name}({', '.join(map(repr, given))})"
-        results[call] = _gives(reference, given)
-        mistakes[call] = [_gives(wrong, given), *map(repr, given)]
-    chosen: list[str] = []
-    for mistake, count in enumerate((_TELLING, *(1 for _ in arguments(template.takes)))):
-        telling = [call for call in results if mistakes[call][mistake] != results[call]]
-        chosen += _varied(telling, results, chosen, count)
-    chosen += _varied([*results], results, chosen, _TESTS - len(chosen))
-    order = shuffled([(call, results[call]) for call in chosen], "coding", "tests", template.name, key)
-    return tuple(sorted(order, key=lambda call: call[1] in _DULL))
-
-
-def _edged(value: Any, edge: int) -> Any:
-    """With one of the problem's own constants in it, where less and less-or-equal part."""
-    if isinstance(value, int):
-        return edge
-    if isinstance(value, dict):
-        return value | dict.fromkeys([*value][:1], edge)
-    return [edge, *value[1:]] if isinstance(value, list) and value and isinstance(value[0], int) else value
-
-
-def _varied(calls: Sequence[str], results: Mapping[str, str], taken: Sequence[str], count: int) -> list[str]:
-    """So many more of the calls, those first whose result is new."""
-    chosen: list[str] = []
-    for _ in range(count):
-        left = [call for call in calls if call not in chosen and call not in taken]
-        seen = {results[call] for call in (*taken, *chosen)}
-        chosen += sorted(left, key=lambda call: results[call] in seen)[:1]
-    return chosen
-
-
-def _gives(function: Callable[..., Any], given: list[Any]) -> str:
-    try:
-        return repr(function(*copy.deepcopy(given)))
-    except Exception as error:
-        return f"raises {type(error).__name__}"
 
 
 def _meta(problem: Problem) -> dict[str, Any]:

@@ -14,6 +14,7 @@ Key = str | int
 Values = Mapping[str, object]
 
 _LETTERS = "abcdeilnorst"
+_ENDINGS = {1: "st", 2: "nd", 3: "rd"}
 _MARKS = (",", ".", "!", "7", "42", "0")
 
 
@@ -30,7 +31,7 @@ class Template:
     gives: str
     """Annotation of the result."""
     text: str
-    """What to do, as it follows "Write a function to": with ``$places``."""
+    """What to do, as it follows "Write a function to": with ``$places`` (see ``filled``)."""
     body: str
     """Solution, not indented."""
     wrong: str
@@ -50,8 +51,11 @@ def table(names: str, *rows: Sequence[object]) -> list[Values]:
 
 
 def filled(text: str, values: Values) -> str:
-    """The text with its places filled."""
-    return Places(text).substitute(values)
+    """The text with its places filled; for a number ``k`` also ``$k_th``, such as 2nd, and ``$k_s``, which is no ``s`` for 1."""
+    numbers = {name: value for name, value in values.items() if type(value) is int}
+    ordinals = {f"{name}_th": f"{value}{_ENDINGS.get(value, 'th')}" for name, value in numbers.items()}
+    plurals = {f"{name}_s": "" if value == 1 else "s" for name, value in numbers.items()}
+    return Places(text).substitute(values, **ordinals, **plurals)
 
 
 def _size(most: int, *key: Key) -> range:

@@ -98,7 +98,7 @@ NUMBERS = (
         level=1,
         takes="n: big",
         gives="int",
-        text="return the number that the last $k decimal digits of n make, plus $c",
+        text="return the last $k decimal digit$k_s of n as a number, plus $c",
         body="return n % 10 ** $k + $c",
         wrong="return n // 10 ** $k + $c",
         values=each(k=(1, 2, 3), c=(0, 1, 5)),
@@ -234,6 +234,6 @@ NUMBERS = (
             "return sum(prime(m) for m in range($k + 1, n + 1))"
         ),
         wrong="return sum(m % 2 == 1 for m in range($k + 1, n + 1))",
-        values=each(k=(0, 1, 2, 4, 6, 10, 12, 16)),
+        values=each(k=(1, 2, 4, 6, 10, 12, 16, 18)),
     ),
 )

@@ -72,7 +72,7 @@ RECORDS = (
         level=3,
         takes="scores: scores",
         gives="list[str]",
-        text="return the $k names with the highest scores, the highest first and equal ones by the alphabet",
+        text="return the $k name$k_s with the highest score$k_s, the highest first and equal ones by the alphabet",
         body="return sorted(scores, key=lambda name: (-scores[name], name))[:$k]",
         wrong="return sorted(scores, key=lambda name: scores[name])[:$k]",
         values=each(k=(1, 2, 3, 4)),
