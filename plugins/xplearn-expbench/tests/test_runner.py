@@ -229,6 +229,12 @@ def test_what_is_no_value_is_refused(data):
         ({"a": [1]}, {"a": [1.0]}, True),
         ("1", 1, False),
         ({1, 2}, {2, 1}, True),
+        ({1.0, 2}, {2, 1}, True),
+        ({True}, {1}, False),
+        (frozenset({(False, 2)}), {(0, 2)}, False),
+        ({True: 2}, {1: 2}, False),
+        ({True: 2}, {True: 2}, True),
+        ({1: {2: [True]}}, {1: {2: [1]}}, False),
     ],
 )
 def test_equal_means_equal_in_value_and_type(value, expected, alike):
@@ -240,6 +246,35 @@ def test_only_asserted_equality_asks_for_types():
     scope = {"__same__": lambda value, expected: asked.append((value, expected)) or True}
     exec(compiled("def check(f):\n    assert f == 2, 'm'\n    assert f != 3\n    assert 0 < f < 9\n    x = f == 5\ncheck(1)"), scope)
     assert asked == [(1, 2)]
+
+
+@pytest.mark.parametrize(
+    "tests",
+    [
+        "assert 1 == f(True)",
+        "assert f(True) == 1 and f(False) == 0",
+        "assert f(2) == 2 and f(True) == 1",
+        "assert f(True) == 1 == 1",
+        "assert 1 == 1 == f(True)",
+        "assert f(3) == 1 or f(True) == 1",
+        "assert all(f(x) == y for x, y in [(2, 2), (True, 1)])",
+        "assert any([f(x) == 1 for x in (True, 5)])",
+        "assert (f(True) == 1 if f(2) == 2 else False)",
+        "assert f({True}) == {1}",
+        "assert [{1: 'a'}] == f([{True: 'a'}])",
+    ],
+)
+def test_true_never_passes_for_one(runner, tests):
+    assert runner.run(program("def f(x): return x", tests)).ending == "wrong"
+    assert runner.run(program("def f(x): return x", tests.replace("True", "1").replace("False", "0"))).ending == "passed"
+
+
+def test_other_comparisons_in_asserts_are_those_of_python():
+    scope = {"__same__": same}
+    exec(compiled("assert not True == 2\nassert 0 < True == 1\nassert [1][0] == 1 == 1.0\nassert 2 == 2 != 3"), scope)
+    for wrong in ("1 == 1 == 2", "2 == 1 == 1", "1 == 1 and 2 == 3", "not 1 == 1"):
+        with pytest.raises(AssertionError):
+            exec(compiled(f"assert {wrong}"), scope)
 
 
 def test_messages_cross_a_pipe_in_pieces_and_end_with_it():
