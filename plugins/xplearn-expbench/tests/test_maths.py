@@ -270,6 +270,16 @@ def test_a_number_that_another_follows_is_not_told_from_it(completion):
         ("x=5", r"\boxed{5}"),
         ("5", r"\boxed{x = 5}"),
         ("4", r"\boxed{2+2=4}"),
+        ("4", r"\boxed{x = 2+2 = 4}"),
+        ("4", r"\boxed{\text{Area} = 4}"),
+        ("4", r"\boxed{AB = 4}"),
+        ("7x-2", r"\boxed{y=7x-2}"),
+        ("7x-2", r"\boxed{f(x) = 7x-2}"),
+        ("y=7x-2", r"\boxed{7x - 2}"),
+        ("y=7x-2", r"\boxed{$y = 7x-2$}"),
+        (r"\theta = \pi", r"\boxed{\pi}"),
+        ("1,2", r"\boxed{x=1, x=2}"),
+        ("x^2+y^2=1", r"\boxed{x^2 + y^2 = 1}"),
         (r"x \in [-2,7]", r"\boxed{[-2, 7]}"),
         (r"\text{Evelyn}", r"\boxed{Evelyn}"),
         (r"\text{Evelyn}", r"\boxed{\textbf{evelyn}}"),
@@ -322,6 +332,18 @@ def test_normal_forms_decide_that_these_expressions_are_right(gold, completion, 
         (r"\text{even}", r"\boxed{odd}"),
         (r"\text{(C)}", r"\boxed{\text{(D)}}"),
         ("58,500", r"\boxed{58}"),
+        ("7x-2", r"\boxed{12x=7x-2}"),
+        ("7x-2", r"\boxed{a=b=7x-2}"),
+        ("7x-2", r"\boxed{7x-2=7x-2}"),
+        ("7x-2", r"\boxed{x=7x-2}"),
+        ("7x-2", r"\boxed{7x-2=0}"),
+        ("y=2x+1", r"\boxed{z=2x+1}"),
+        ("x=5", r"\boxed{y=5}"),
+        ("5", r"\boxed{2x=5}"),
+        ("5", r"\boxed{x+2=5}"),
+        ("5", r"\boxed{a=b=5}"),
+        ("(1,2)", r"\boxed{\{1,2\}}"),
+        (r"\{1,2\}", r"\boxed{(1,2)}"),
     ],
 )
 def test_normal_forms_decide_that_these_expressions_are_wrong(gold, completion, monkeypatch):
@@ -373,6 +395,18 @@ def test_these_are_no_expressions(completion):
 def test_math_verify_decides_where_forms_cannot(gold, completion, status):
     pytest.importorskip("math_verify")
     assert expression(gold, completion).status == status
+
+
+def test_the_question_repeated_is_no_answer(monkeypatch):
+    monkeypatch.setattr(verifier.Verifier, "compare", lambda *_: "equal")
+
+    def repeated(answer, gold="7x-2"):
+        row = Row(id="r", question=r"Simplify $3x + 4x - 2$, Evelyn.", answer=gold, meta={"form": "expression"})
+        return maths.check(row, rf"\boxed{{{answer}}}").status
+
+    assert repeated("3x+4x-2") == repeated(r"3x\,+\,4x - 2") == "wrong"
+    assert repeated("7x-2") == repeated("-2+7x") == "correct"
+    assert repeated("Evelyn", r"\text{Evelyn}") == "correct"
 
 
 def test_a_comparison_beyond_its_time_is_ended_and_the_next_one_works():

@@ -25,7 +25,6 @@ _REWRITES = tuple(
         (r"(\\frac\s*\{[^{}]*\})\s*(\d)", r"\1{\2}"),
         (r"\\sqrt\s*(\d)", r"\\sqrt{\1}"),
         (r"([_^])\s*\{\s*(\w)\s*\}", r"\1\2"),
-        (r"^\s*[A-Za-z]\s*(?:=|\\in(?![A-Za-z]))\s*", ""),
         (r"\s+", ""),
         (r"^\(([A-Z])\)$", r"\1"),
     )
@@ -37,11 +36,16 @@ _TEN = re.compile(r"(?:\\times|\\cdot)10\^(?:\{(-?\d{1,2})\}|(\d))$")
 _IN_WORDS = re.compile(r"(?<=\d)\s+[A-Za-z]{2}[A-Za-z ]*\.?\s*$")
 _BASED = re.compile(r"\d+_(?:\d|\{\d+\})")
 _WORDS = re.compile(r"(?:[A-Z]|[A-Za-z]{2,})")
+_NAME = r"(?:\\text\{[^{}]*\}|\\?[A-Za-z]+)(?:_(?:\{[^{}]*\}|\w))?'?(?:\s*\([^()=]*\))?"
+_NAMED = re.compile(rf"[\s$]*(?P<name>{_NAME})\s*(?:=|\\in(?![A-Za-z]))\s*(?P<rest>.*)", re.DOTALL)
+_AGAIN = re.compile(rf"(?P<before>,|\bor\b|\band\b|\\text\{{\s*(?:or|and)\s*\}})\s*(?P<name>{_NAME})\s*=\s*")
+_CALCULATION = re.compile(r"(?:[\d\s.,+*/()^{}$=-]|\\(?:times|cdot|div|[dtc]?frac|left|right|[,;!])(?![A-Za-z]))*=")
+_QUIET = re.compile(r"\\(?:left|right|displaystyle)(?![A-Za-z])|\\[!,;:\[\]() ]|[\s$]")
 _LONGEST = 60
 
 
 def normal(answer: str) -> str:
-    r"""One form for spacing, sizes of brackets, short fractions and roots, units, degrees, currency, percent, ``x=`` and thousands.
+    r"""One form for spacing, sizes of brackets, short fractions and roots, units, degrees, currency, percent and thousands.
 
     Units are dropped, not judged: ``5.4`` is as good as ``5.4 \text{ cents}``.
     """
@@ -58,20 +62,50 @@ def decided(gold: str, answer: str) -> bool | None:
 
     They can where both are the same; where the gold one is a number: then the answer has to be one too, and worked out (``2+2`` is not
     ``4``, as the question repeated would be right otherwise; of ``2+2=4`` the last side counts); where it is in a base (``52_8`` is neither
-    ``52`` nor ``52_9``); where it is a word or an option's letter.
+    ``52`` nor ``52_9``); where it is a word or an option's letter; where one is a set and the other a pair.
+
+    An equation is right only where the gold one is an equation, or as a name and its value: ``y = 2x+1`` is ``2x+1``. The name has to be
+    the gold one's where it has one (``z = 2x+1`` is not ``y = 2x+1``), and another than the gold one's variables (``x = 2x+1`` is not).
     """
-    wanted, given = normal(gold), normal(answer)
+    name, bare = _value(gold)
+    said, value = _value(answer)
+    wanted, given = normal(bare), normal(value)
+    if "=" in given and "=" not in wanted and not _CALCULATION.match(value):
+        return None if "=" in gold and not said else False
+    if said and (said != name if name else re.search(rf"(?<![A-Za-z]){re.escape(said)}(?![A-Za-z])", bare)):
+        return False
+    return _same(gold, value, wanted, given)
+
+
+def _same(gold: str, answer: str, wanted: str, given: str) -> bool | None:
     if wanted == given:
         return bool(given)
-    if not given or _BASED.fullmatch(wanted):
+    set_and_pair = {wanted[0], given[0]} == {"(", "\\"} and "\\{" in (wanted[:2], given[:2]) if wanted and given else False
+    if not given or set_and_pair or _BASED.fullmatch(wanted):
         return False
     if "\\text" in gold and _WORDS.fullmatch(wanted):
         return wanted.casefold() == given.casefold()
     value = rational(wanted)
     if value is None:
-        return None
+        return False if "=" in given and "=" not in wanted else None
     number = rational(normal(_IN_WORDS.sub("", answer.rpartition("=")[2])))
     return number is not None and (number == value or ("%" in answer and number == 100 * value))
+
+
+def _value(answer: str) -> tuple[str, str]:
+    """The name that an answer gives a value to, and the value; without a name, all of it. ``x=1, x=2`` names ``x``."""
+    found = _NAMED.fullmatch(answer)
+    if found is None:
+        return "", answer
+    name = found["name"]
+    rest = _AGAIN.sub(lambda again: again["before"] if again["name"] == name else again[0], found["rest"])
+    return normal(name), rest
+
+
+def repeats(answer: str, question: str) -> bool:
+    """Whether an answer of several signs stands in the question as it is, up to spacing."""
+    said = _QUIET.sub("", answer)
+    return len(said) > 2 and said in _QUIET.sub("", question)
 
 
 def rational(normal_form: str) -> Fraction | None:

@@ -21,8 +21,9 @@ def check(row: Row, completion: str) -> Verdict:
     exactly, so that ``18.00`` is ``18`` and ``1.5`` is not ``15``. Currency, percent and thousands signs don't matter, signs do.
 
     ``expression``: what stands in the last ``\boxed{…}`` with balanced braces or after the last other marker, else the whole completion
-    where it is one line. Normal forms decide where they can, math-verify where they can't. Its time limit and its failures show as
-    ``timed-out`` and ``crashed``, score 0.
+    where it is one line. Normal forms decide where they can (`latex.decided` says of what), math-verify where they can't. Its time limit
+    and its failures show as ``timed-out`` and ``crashed``, score 0. An answer that only math-verify could find equal is wrong where it
+    stands in the question: ``3x+4x-2`` is not how ``3x+4x-2`` is simplified. Other forms of the question (factored, reordered) pass.
 
     Raises:
         DataError: the row has no such form or no such answer.
@@ -55,6 +56,8 @@ def _expression(row: Row, text: str) -> Verdict:
     if not answer or len(answer) > LONGEST_CHARS or not latex.balanced(answer):
         return Verdict(score=0.0, status="unparsed")
     equal = latex.decided(gold, answer)
+    if equal is None and latex.repeats(answer, row.question):
+        equal = False
     outcome = shared.compare(gold, answer) if equal is None else "equal" if equal else "different"
     status = _STATUS.get(outcome, "timed-out" if outcome == "timed-out" else "crashed")
     return Verdict(score=float(status == "correct"), status=status, parsed=answer)
