@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import time
 import warnings
 
 import pytest
@@ -59,6 +60,31 @@ COMPLETIONS = {
     "a lambda": "area = lambda r: math.pi * r * r",
     "a class": "class area(float):\n    def __new__(cls, r): return float.__new__(cls, math.pi * r * r)",
     "a future import": "from __future__ import annotations\nimport math\n" + RIGHT,
+    "an end mark": f"{RIGHT}<|im_end|>\n<|im_start|>user\nThanks",
+    "another end mark": f"{RIGHT}</s>",
+    "an end mark after a body": "    return math.pi * r * r<|endoftext|>",
+    "an end mark after a fence": f"```python\n{RIGHT}\n```</s>",
+    "an end mark as a text of its own": f"{RIGHT} if '</s>' else 0",
+    "an indented fence": "- So:\n    ```python\n    def area(r):\n        return math.pi * r * r\n    ```",
+    "an indented block": "```python\n    def area(r):\n        return math.pi * r * r\n```",
+    "a fence of tildes": f"~~~python\n{RIGHT}\n~~~",
+    "a fence closed on the last line": f"```python\n{RIGHT}```",
+    "backquotes within": f"```python\n{RIGHT}  # ``` is a fence\n```",
+    "a helper in an earlier block": (
+        "```python\ndef square(r):\n    return r * r\n```\nthen\n```python\nprint(1)\n```\n"
+        "```python\ndef area(r):\n    return math.pi * square(r)\n```"
+    ),
+    "helpers of helpers": (
+        "```python\nPI = 3.141592653589793\n```\n```python\ndef grown(r):\n    return PI * r\n```\n"
+        "```python\ndef area(r):\n    return r * grown(r)\n```"
+    ),
+    "an example before the answer that is not needed": f"```python\nr = input()\n```\n```python\n{RIGHT}\n```",
+    "a draft in finished thoughts": f"<think>\n```python\ndef area(r):\n    return 0\n```\n</think>\n{RIGHT}",
+    "a draft in thoughts that the template opened": f"def area(r):\n    return 0\n</think>\n{RIGHT}",
+    "thoughts that never end after it": f"{RIGHT}\n<think>\ndef area(r):\n    return 0",
+    "another function after the body": "    s = r * r\n    return math.pi * s\n\ndef area(r):\n    return 0",
+    "an annotated lambda": "area: object = lambda r: math.pi * r * r",
+    "a definition under a condition": "```python\nif True:\n    def area(r): return math.pi * r * r\n```",
     "an unknown escape": "def area(r):\n    '\\d'\n    return math.pi * r * r",
 }
 
@@ -82,7 +108,32 @@ UNREADABLE = {
     "parentheses": "(" * 50_000,
     "a null character": "def twice(x):\n    return '\0'",
     "surrogates": "\ud800",
+    "thoughts that never end": "<think>\n```python\ndef twice(x):\n    return 2 * x\n```",
+    "nothing but finished thoughts": "<think>def twice(x):\n    return 2 * x</think>",
 }
+
+
+LONG = {
+    "assignments before nonsense": "x = 1\n" * 16_000 + "def twice\n",
+    "nonsense after each line": "x = 1\nthis is nonsense\n" * 4_000 + "def twice",
+    "nonsense after each definition": "def twice(x): return\nthis is nonsense\ntwice = (\n" * 2_000,
+    "assignments": "twice.x = 1\n" * 8_000,
+    "fences": "```python\nx = 1\n```\n" * 4_500,
+    "fences that define it elsewhere": "```python\nclass A:\n    twice = y\n```\n" * 2_500,
+    "blocks that need each other": "".join(f"```\ndef f{n}(): f{n - 1}\n```\n" for n in range(3_000)) + "```\ndef twice(x): f2999()\n```",
+    "indented nonsense": "    x = 1\n" * 9_000 + "    nonsense here\n",
+    "thoughts": "<think>\n" * 12_000,
+    "fences that open": "```\n" * 24_000,
+    "end marks": "</s>x" * 20_000,
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_long_answers_are_read_quickly(name):
+    started = time.process_time()
+    program(LONG[name], entry="twice", prompt=PROMPT)
+    program(LONG[name], entry="twice")
+    assert time.process_time() - started < 4
 
 
 @pytest.mark.parametrize("name", UNREADABLE)
