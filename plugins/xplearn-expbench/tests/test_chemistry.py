@@ -89,6 +89,14 @@ def test_a_yes_or_a_no_is_read(completion, said):
         "Answer: 1",
         "Answer: maybe",
         "Answer: yes\nAnswer: perhaps",
+        "Answer: No. Actually, yes",
+        "no.. yes",
+        "no because yes",
+        "No, it does not. Wait, it does.",
+        "Yes. Actually, no",
+        "yes... no.",
+        "yes because no",
+        "Answer: no?",
     ],
 )
 def test_what_says_neither_or_both_is_no_answer(completion):
@@ -132,6 +140,12 @@ def test_a_yes_is_right_where_yes_is_the_answer_and_wrong_where_no_is():
         ("Answer: [Na+].[Cl-]", "[Na+].[Cl-]"),
         ("Answer: C[N+](=O)[O-]", "C[N+](=O)[O-]"),
         ("CCO\n\nThat is ethanol.", "CCO"),
+        ("Answer: ethanol (CCO)", "CCO"),
+        ("Answer: acetic acid (CC(=O)O).", "CC(=O)O"),
+        ("Answer: <SMILES>CCO</SMILES>", "CCO"),
+        ("Answer: CCO, OCC", "CCO"),
+        ("Answer: CCO, I think", "CCO"),
+        ("CCO\nCCO", "CCO"),
     ],
 )
 def test_a_molecule_is_found_in_what_was_said(completion, taken):
@@ -148,9 +162,26 @@ def test_a_molecule_is_found_in_what_was_said(completion, taken):
         "ON SO IN COIN I CO",
         "It is a sum C2H6O of atoms",
         "C C O",
+        "Answer: not CCO",
+        "I would not say CCO",
+        "It can't be `CCO`",
+        "Answer: not ethanol (CCO)",
+        "Answer: ethanol or methanol (CO)",
+        "Answer: CCO is wrong",
+        "CCO is not it",
+        "Answer: CCO. No, CCN",
+        "Answer: CCO, no",
+        "Answer: CCO or CCN",
+        "Answer: CCO, CCN",
+        "Answer: CCO; CO",
+        "Answer: either CCO or CCN",
+        "`CCO` or `CCN`",
+        "CCO and CCN",
+        "CCO\nCCN",
+        "```\nCCO\nCCN\n```",
     ],
 )
-def test_words_that_would_parse_are_no_molecule(completion):
+def test_words_that_would_parse_and_molecules_denied_or_listed_are_none(completion):
     assert molecule_in(completion) == ""
     verdict = check(design(TWO_CARBONS), completion)
     assert (verdict.score, verdict.status) == (0.0, "unparsed")

@@ -245,6 +245,12 @@ def test_an_option_that_denies_is_an_option():
     assert judged("Answer: B. No change", choices=("Growth", "No change", "Decay")).status == "correct"
 
 
+def test_an_option_that_begins_as_an_answer_does_is_read_whole():
+    options = ("it is pulled over", "pulled over", "it is slow", "none")
+    for completion in ("A (it is pulled over)", "it is pulled over", "The answer is it is pulled over, because it speeds"):
+        assert judged(completion, answer=0, choices=options).status == "correct"
+
+
 def test_letters_in_the_text_of_an_option_are_no_labels():
     vitamins = ("Vitamin B", "Vitamin A", "Vitamin C", "Iron")
     assert judged("Answer: B. Vitamin A", choices=vitamins).status == "correct"

@@ -15,7 +15,7 @@ from xplearn_expbench.spec import Row, Verdict
 _TEX = re.compile(r"\\(?:text|textbf|mathrm|mathbf)\s*\{([^{}]*)\}|\$")
 _EMPHASIS = re.compile(r"[*`]|__")
 _BECAUSE = re.compile(r"[\s,;–—-]{0,4}\b(?:because|since)\b.*", re.IGNORECASE | re.DOTALL)
-_LED = re.compile(r"(?:(?:so|then|thus|hence|therefore),?\s)?(?:it(?:['’]s| is| was| must be| has to be))\s", re.IGNORECASE)
+_LED = re.compile(r"\A\s*(?:(?:so|then|thus|hence|therefore),?\s)?(?:it(?:['’]s| is| was| must be| has to be))\s", re.IGNORECASE)
 _NUMERIC = re.compile(r"[\d½¼¾]|\b(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred)\b", re.IGNORECASE)
 
 
@@ -76,13 +76,14 @@ def _meant(line: str, options: Sequence[str]) -> set[int]:
 
 def _plain(text: str) -> str:
     """Without TeX, emphasis and full-width signs."""
-    return _LED.sub("", unwrapped(_EMPHASIS.sub("", ascii_signs(_without_tex(text)))), count=1)
+    return _LED.sub("", unwrapped(_EMPHASIS.sub("", ascii_signs(_without_tex(text)))))
 
 
 def _with_text(line: str, texts: Sequence[str]) -> set[int]:
     """The options whose text a line is: as written, else without its reason, its ``it is`` and its TeX, in this order."""
-    short = _LED.sub("", _BECAUSE.sub("", line), count=1)
-    for form in (line, short):
+    reasoned = _BECAUSE.sub("", line)
+    short = _LED.sub("", reasoned)
+    for form in (line, reasoned, short):
         if exact := {index for index, text in enumerate(texts) if text == light(form)}:
             return exact
     bare = light(_without_tex(short))
