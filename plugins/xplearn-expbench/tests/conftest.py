@@ -9,9 +9,12 @@ import types
 from pathlib import Path
 
 import pytest
+from xplearn_expbench import runner as runners
 from xplearn_expbench.catalogue import TASKS
 from xplearn_expbench.questions import open_questions
-from xplearn_expbench.spec import Row, Verdict
+from xplearn_expbench.spec import Execution, Row, Verdict
+
+from xplearn import ConfigError
 
 DATA = Path(os.environ.get("XPLEARN_TEST_DATA") or Path(__file__).resolve().parent.joinpath("../../../../shared/data")) / "expbench"
 
@@ -101,3 +104,39 @@ def fakes(monkeypatch):
     open_questions.cache_clear()
     yield module
     open_questions.cache_clear()
+
+
+@pytest.fixture(scope="session")
+def runner():
+    """A runner for ``always``, ``auto`` or ``never`` namespaces and some limits."""
+    return lambda namespaces, **limits: runners.Runner(execution=Execution(allow=True, namespaces=namespaces, **limits))
+
+
+@pytest.fixture(scope="session")
+def run(runner):
+    """The outcome of a program that should define ``f``: ``run(namespaces, code, tests, **limits)``."""
+    squares = "assert f(2) == 4\nassert f(3) == 9"
+    return lambda mode, code, tests=squares, **limits: runner(mode, **limits).run(runners.Program(code=code, tests=tests, names=("f",)))
+
+
+@pytest.fixture(scope="session")
+def inside_namespaces(runner):
+    try:
+        return runner("always").cell.namespaces
+    except ConfigError as error:
+        unavailable(f"user namespaces: {error}")
+
+
+@pytest.fixture(params=["always", "never"])
+def mode(request):
+    """Namespaces or none."""
+    if request.param == "always":
+        request.getfixturevalue("inside_namespaces")
+    return request.param
+
+
+@pytest.fixture
+def sealed(inside_namespaces, runner):
+    """Namespaces with a root of one's own."""
+    if runner("always").isolation != "namespaces, files hidden":
+        unavailable("a root of one's own (mount_setattr: Linux 5.12)")
