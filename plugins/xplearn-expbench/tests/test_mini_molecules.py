@@ -93,9 +93,10 @@ def test_the_right_one_of_those_shown_may_be_in_any_place():
 
 
 def test_no_single_molecule_meets_many_designs():
-    test = [row for row in form("design") if row.split == "test"]
-    for guess in ("C", "CO", "CCO", "c1ccccc1", *(row.answer for row in test[::12])):
-        assert sum(check(row, f"Answer: {guess}").score for row in test) <= 0.15 * len(test), guess
+    test = [[constraint(entry) for entry in row.meta["constraints"]] for row in form("design") if row.split == "test"]
+    guesses = ["C", "CO", "CCO", "c1ccccc1", "C(F)OCCOCCN", "OC(F)C=CC#N", *(specimen.text for specimen in pool()[::8])]
+    for guess in map(parse, guesses):
+        assert sum(all(bound.met(guess) for bound in bounds) for bounds in test) <= 0.1 * len(test), guess
 
 
 def test_every_building_block_is_a_whole_molecule():

@@ -48,6 +48,18 @@ def order(completion, **row):
         "Alien\nJaws\nThe Matrix",
         "<think>The Matrix</think>Alien\nThe Matrix",
         "\u200fAlien\nThe\x00 Matrix",
+        "Answer: Alien, The Matrix",
+        "Answer: Alien\nThe Matrix",
+        "My ranking is: Alien > The Matrix",
+        "1.Alien\n2.The Matrix",
+        "#1 Alien\n#2 The Matrix",
+        "['Alien', 'The Matrix']",
+        "{'ranking': ['Alien', 'The Matrix']}",
+        'Answer: ["Alien", "The Matrix"]',
+        '["Alien"]\nThe Matrix',
+        'Alien\n["The Matrix"]',
+        "Alien, Jaws, The Matrix",
+        "Alien, The Matrix, The Matr",
     ],
 )
 def test_the_target_is_second_in_these(completion):
@@ -62,6 +74,12 @@ def test_candidates_that_hold_the_signs_of_a_list_are_read_whole():
     assert order("2. Fall > Rise\nAlien") == [FILMS[4], "Alien"]
     assert order("1. 2. Fall > Rise\n2. Alien") == [FILMS[4], "Alien"]
     assert order("Heat | Cold | Alien") == ["Heat | Cold", "Alien"]
+
+
+def test_a_title_that_begins_as_a_marker_does_is_read_whole():
+    films = ("Order of Wolves", "Answer: Love", "Alien")
+    assert order("Order of Wolves, Answer: Love, Alien", answer="Alien", choices=films) == list(films)
+    assert order("Answer: Love\nAlien", answer="Alien", choices=films) == ["Answer: Love", "Alien"]
 
 
 def test_a_longer_title_is_not_the_one_that_it_begins_with():
@@ -91,7 +109,22 @@ def test_a_target_that_is_not_named_has_no_place():
     assert (verdict.status, verdict.score, dict(verdict.parts)) == ("wrong", 0.0, {"ndcg@10": 0.0, "hr@10": 0.0, "mrr": 0.0})
 
 
-@pytest.mark.parametrize("completion", ["", " \n", "Nonsense", "[1, 2]", "[]", "1\n2", "[[[[", "Jaws, Ran"])
+PROSE = (
+    "The following are worse: The Matrix, Alien",
+    "The following are worse:\nThe Matrix\nAlien",
+    "I would not choose these:\n1. The Matrix\n2. Alien",
+    'I refuse ["The Matrix"] is not my answer',
+    'Anything but ["The Matrix"]',
+    '["The Matrix"] is wrong',
+    "I saw Alien, The Matrix",
+    "The Matrix, which I hate",
+    "The Matrix, Alien are worse",
+    "not The Matrix",
+    "Anything but The Matrix",
+)
+
+
+@pytest.mark.parametrize("completion", ["", " \n", "Nonsense", "[1, 2]", "[]", "1\n2", "[[[[", "Jaws, Ran", *PROSE])
 def test_nothing_named_is_unparsed(completion):
     verdict = judged(completion)
     assert (verdict.status, verdict.score, verdict.parts["mrr"]) == ("unparsed", 0.0, 0.0)

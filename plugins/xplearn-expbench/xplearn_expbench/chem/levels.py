@@ -40,12 +40,12 @@ class Draft:
 
 def one_of_two(mine: Sequence[Specimen]) -> Iterator[Draft]:
     """Level 1: which of two molecules has a group."""
-    yield from _chosen(mine, 2, room=False)
+    yield from _chosen(mine, 2)
 
 
 def one_of_four(mine: Sequence[Specimen]) -> Iterator[Draft]:
-    """Level 2: which of four molecules has a group and few atoms."""
-    yield from _chosen(mine, 4, room=True)
+    """Level 2: which of four molecules has a group."""
+    yield from _chosen(mine, 4)
 
 
 def composition(mine: Sequence[Specimen]) -> Iterator[Draft]:
@@ -58,7 +58,7 @@ def composition(mine: Sequence[Specimen]) -> Iterator[Draft]:
 
 
 def group(mine: Sequence[Specimen]) -> Iterator[Draft]:
-    """Level 4: a group, in few atoms."""
+    """Level 4: a group, and a number of atoms."""
     for witness in mine:
         if groups(witness) and measure(witness.molecule, "heavy atom") <= _FEW:
             bounds = [_some_group(witness), _room(witness)]
@@ -104,11 +104,12 @@ def _short(specimen: Specimen) -> bool:
     return _small(specimen) and measure(specimen.molecule, "heavy atom") <= _SHORT
 
 
-def _chosen(mine: Sequence[Specimen], count: int, *, room: bool) -> Iterator[Draft]:
+def _chosen(mine: Sequence[Specimen], count: int) -> Iterator[Draft]:
+    """The number of atoms is there so that no molecule is right for many: the group alone tells those that are offered apart."""
     for witness in filter(_short, mine):
         if groups(witness):
-            bounds = [_some_group(witness)] + ([_room(witness)] if room else [])
-            offered = [witness, *_others(mine, witness, bounds, count - 1)]
+            bounds = [_some_group(witness), _room(witness)]
+            offered = [witness, *_others(mine, witness, bounds[:1], count - 1)]
             yield Draft(witness, bounds, offered=draw.shuffled(offered, "chemistry", "offered", count, witness.text))
 
 
@@ -124,7 +125,9 @@ def _some_group(witness: Specimen) -> Constraint:
 
 
 def _room(witness: Specimen) -> Constraint:
-    return Constraint(of="heavy atom", high=measure(witness.molecule, "heavy atom") + draw.number(0, 4, "chemistry", "room", witness.text))
+    atoms = measure(witness.molecule, "heavy atom")
+    below, above = (draw.number(0, 1, "chemistry", "room", side, witness.text) for side in ("below", "above"))
+    return Constraint(of="heavy atom", low=atoms - below, high=atoms + above * (1 - below))
 
 
 def _around(witness: Specimen, quantity: str) -> Constraint:
