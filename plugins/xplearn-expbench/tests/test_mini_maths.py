@@ -15,7 +15,7 @@ from xplearn_expbench.mini import gym, maths
 from xplearn_expbench.mini.stories import STORIES, Story
 from xplearn_expbench.splits import normalised
 
-from xplearn import DataError
+from xplearn import PluginError
 
 pytest.importorskip("reasoning_gym")
 
@@ -156,7 +156,7 @@ def test_odds_are_those_of_all_throws():
 def test_without_the_package_the_error_names_the_command(monkeypatch):
     monkeypatch.setitem(sys.modules, "reasoning_gym", None)
     gym.package.cache_clear()
-    with pytest.raises(DataError, match=re.escape("pip install 'xplearn-expbench[maths]'")):
+    with pytest.raises(PluginError, match=re.escape("pip install 'xplearn-expbench[maths]'")):
         maths.math()
 
 

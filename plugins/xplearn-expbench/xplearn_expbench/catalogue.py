@@ -8,13 +8,14 @@ is not public: the ten generic names are those of the same authors' neighbouring
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Mapping
+import importlib.util
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 from xplearn import ConfigError, PluginError
 from xplearn.errors import nearest
-from xplearn_expbench.spec import TaskSpec
+from xplearn_expbench.spec import Row, TaskSpec
 
 _PACKAGE = "xplearn_expbench"
 
@@ -322,3 +323,13 @@ def needing_extras(spec: TaskSpec) -> Iterator[None]:
         if extra is None:
             raise
         raise PluginError("expbench", f"{spec.name} needs the package '{error.name}': pip install 'xplearn-expbench[{extra}]'") from error
+
+
+def require_comparing(spec: TaskSpec, rows: Iterable[Row]) -> None:
+    """Say before anything is asked that answers which are expressions can't be compared.
+
+    Raises:
+        PluginError: math-verify is needed and not installed; with the command that installs it.
+    """
+    if any(row.meta.get("form") == "expression" for row in rows) and importlib.util.find_spec("math_verify") is None:
+        raise PluginError("expbench", f"{spec.name} compares expressions by 'math-verify': pip install 'xplearn-expbench[maths]'")

@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Any, ClassVar, get_args
 
 from xplearn import ConfigError, ContractError, DataError, Environment, Message, Observation, Outcome, Task, Trajectory
-from xplearn_expbench.catalogue import TASKS, needing_extras, resolve
+from xplearn_expbench.catalogue import TASKS, needing_extras, require_comparing, resolve
 from xplearn_expbench.overlap import Overlap, identity
 from xplearn_expbench.presenting import presented
 from xplearn_expbench.prompts import INSTRUCTIONS, Form
@@ -230,6 +230,8 @@ class OneStep(Environment):
                 + self._way_out(spec),
             )
         require_examples(spec, self.questions(spec), self.shots_of(spec))
+        if spec.kind == "maths" and self.tier == "official":
+            require_comparing(spec, self.questions(spec).by_id.values())
 
     def _way_out(self, spec: TaskSpec) -> str:
         """What else to type where programs may not be run."""

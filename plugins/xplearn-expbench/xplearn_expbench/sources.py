@@ -5,12 +5,14 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
 
 from xplearn import ConfigError, DataError
 from xplearn_expbench.catalogue import ALONE, needing_extras, resolve
+from xplearn_expbench.official import molecules, reading
 from xplearn_expbench.spec import Kind, Row, TaskSpec, Tier
 from xplearn_expbench.splits import SPLITS
 
@@ -53,9 +55,15 @@ def _published(spec: TaskSpec, data: str, subset: bool) -> list[Row]:
     if not data:
         raise ConfigError("data", f"is empty; tier=official reads {names} of {spec.name} ({spec.source}) from a file or folder")
     path = Path(data)
-    if not path.exists():
-        raise DataError(path, f"is not there; {spec.name} reads {names} ({spec.source})")
+    try:
+        path.stat()
+    except FileNotFoundError:
+        raise DataError(reading.short(data), f"is not there; {spec.name} reads {names} ({spec.source})") from None
+    except (OSError, ValueError) as error:
+        raise DataError(reading.short(data), f"can't be opened ({getattr(error, 'strerror', error)}); give the path of {names}") from None
     load: Callable[[Path], list[Row]] = resolve(spec.official)
+    if spec.kind == "chemistry" and not subset:
+        molecules.require_whole(path)
     parts = _known(path, spec) if path.is_dir() else []
     return _named_apart([row for part in parts or [path] for row in _counted(spec, part, load(part), subset)])
 
@@ -65,7 +73,16 @@ def _known(folder: Path, spec: TaskSpec) -> list[Path]:
     packed = [(name, folder / f"{name}{ending}") for name in spec.files for ending in ("", ".gz")]
     found = {name: path for name, path in reversed(packed) if path.exists()}
     together = [found[name] for name in spec.files if name in found and name not in ALONE]
+    for one, other in combinations(together, 2):
+        if _same(spec, one, other):
+            raise DataError(folder, f"holds {one.name} and {other.name}, two names of one file; leave one, or give its path")
     return together or list(found.values())
+
+
+def _same(spec: TaskSpec, one: Path, other: Path) -> bool:
+    """Whether two names are of the same part: as many rows, of one split as far as they say."""
+    counts = {spec.files[path.name.removesuffix(".gz")] for path in (one, other)}
+    return len(counts) == 1 and len({reading.split(one), reading.split(other)} - {""}) < 2
 
 
 def _named_apart(rows: Sequence[Row]) -> list[Row]:
@@ -111,7 +128,7 @@ def _answer_problem(kind: Kind, row: Row, pools: dict[int, frozenset[str]]) -> s
         pool = pools[id(row.choices)]
         if len(pool) != len(row.choices):
             return "lists a candidate twice"
-        return "" if row.answer in pool else f"its target '{row.answer}' is none of the {len(pool)} candidates"
+        return "" if row.answer in pool else f"its target {reading.short(row.answer)} is none of the {len(pool)} candidates"
     if kind == "qa":
         return "" if _texts(row.answer) else "has no accepted answers"
     return "" if isinstance(row.answer, str) and row.answer.strip() else "has no answer"
@@ -122,7 +139,7 @@ def _option_problem(row: Row) -> str:
         return f"has {len(row.choices)} options, want 2 to {len(ascii_uppercase)}"
     at = row.answer
     right = isinstance(at, int) and not isinstance(at, bool) and 0 <= at < len(row.choices)
-    return "" if right else f"its answer {at!r} is none of the {len(row.choices)} options"
+    return "" if right else f"its answer {reading.short(at)} is none of the {len(row.choices)} options"
 
 
 def _texts(answer: Any) -> bool:

@@ -13,7 +13,7 @@ from importlib import import_module, metadata
 from random import Random
 from typing import Any
 
-from xplearn import DataError
+from xplearn import PluginError
 from xplearn_expbench.mini.draw import number
 
 Problem = tuple[str, str]
@@ -58,7 +58,7 @@ def version() -> str:
     """Of the installed package.
 
     Raises:
-        DataError: it is not installed.
+        PluginError: it, or what it needs, is not installed.
     """
     package()
     return f"{_PACKAGE} {metadata.version(_PACKAGE)}"
@@ -69,12 +69,13 @@ def package() -> Any:
     """The package, imported when first needed.
 
     Raises:
-        DataError: it is not installed.
+        PluginError: it, or what it needs, is not installed.
     """
     try:
         return import_module("reasoning_gym")
     except ImportError as error:
-        raise DataError(_PACKAGE, f"the mini maths tasks are made with it and it is not installed: {_GET}") from error
+        missing = (error.name or _PACKAGE).partition(".")[0].replace("_", "-")
+        raise PluginError("expbench", f"the mini maths tasks are made with {_PACKAGE}, and '{missing}' is not installed: {_GET}") from error
 
 
 @functools.cache

@@ -6,6 +6,9 @@ from collections.abc import Callable, Sequence
 
 from xplearn import DataError
 
+PUBLISHED = {"bbbp.csv": 2050, "clintox.csv": 1484, "delaney-processed.csv": 1128}
+"""Rows of the files of MoleculeNet, by their usual names."""
+
 SOLUBLE = -3.0
 """[OURS] ESOL asks whether log10 of the solubility in mol/l is at least this: 1 mmol/l. About half of its molecules are."""
 
@@ -59,7 +62,7 @@ def columns(path: str, header: Sequence[str]) -> tuple[str, dict[str, str]]:
     found = {endpoint: column for column, endpoint in known.items() if column in names}
     if "smiles" not in names or not found:
         expected = f"smiles with BBBP (or p_np), with FDA_APPROVED and CT_TOX, or with '{_ESOL}'; or Drug and Y"
-        raise DataError(f"{path}, line 1", f"has the columns {', '.join(header)[:200]}; wanted {expected}")
+        raise DataError(f"{path}, line 1", f"has the columns {', '.join(header)[:100]}; wanted {expected}")
     return "smiles", found
 
 

@@ -38,6 +38,9 @@ def mbpp(path: Path) -> list[Row]:
     return _load(path, _mbpp)
 
 
+_NEEDED = ("task_id", "code", "test_list", "text", "prompt", "entry_point", "canonical_solution")
+
+
 def _load(path: Path, read: Callable[[Mapping[str, Any]], Row]) -> list[Row]:
     rows: dict[str, Row] = {}
     for file in reading.found(path, (".jsonl",), "HumanEval or MBPP"):
@@ -54,6 +57,9 @@ def _load(path: Path, read: Callable[[Mapping[str, Any]], Row]) -> list[Row]:
 def _read(entry: reading.Entry, read: Callable[[Mapping[str, Any]], Row]) -> Row:
     if "plus_input" in entry.fields:
         raise entry.bad("has 'plus_input', which are inputs without tests; give the file whose 'test' holds them")
+    empty = [name for name in _NEEDED if name in entry.fields and entry.fields[name] is None]
+    if empty:
+        raise entry.bad(f"has null as '{empty[0]}'; get the file again")
     try:
         return read(entry.fields)
     except KeyError as error:

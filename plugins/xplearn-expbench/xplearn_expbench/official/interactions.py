@@ -66,7 +66,11 @@ def _event(file: Path, line: int, fields: Iterable[object]) -> Event:
     except ValueError:
         time = math.nan
     if not (user and item and math.isfinite(time)):
-        raise reading.bad(file, line, f"should tell a user, an item and a time, and tells {user!r}, {item!r} and {told!r}")
+        raise reading.bad(
+            file,
+            line,
+            f"should tell a user, an item and a time, and tells {reading.short(user)}, {reading.short(item)} and {reading.short(told)}",
+        )
     return Event(line, user, item, time)
 
 
@@ -108,6 +112,8 @@ def _reviews(file: Path) -> Histories:
 def _listed(file: Path) -> Histories:
     """Lines of a user and one item (SASRec), or of a user and all items (S3-Rec), each in order of time."""
     split = [(number, line.split()) for number, line in reading.lines(file)]
+    if split and split[0][1][0].startswith(("{", "[")):
+        raise reading.bad(file, split[0][0], "is JSON, and a .txt lists users and items; give reviews the ending .json")
     pairs = all(len(words) == 2 for _, words in split)
     histories: dict[str, list[str]] = {}
     for number, (user, *items) in split:

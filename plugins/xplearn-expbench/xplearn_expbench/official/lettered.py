@@ -54,7 +54,7 @@ def _options(entry: Entry) -> tuple[str, tuple[str, ...]]:
     labels, texts = both.texts("choices", "label"), both.texts("choices", "text")
     joined = "".join(labels)
     if len(labels) != len(texts) or not any(joined == known[: len(labels)] for known in _LABELS):
-        raise entry.bad(f"labels its {len(texts)} options {', '.join(labels)}; they should be A, B, C … or 1, 2, 3 …")
+        raise entry.bad(f"labels its {len(texts)} options {', '.join(labels)[:100]}; they should be A, B, C … or 1, 2, 3 …")
     return joined, texts
 
 
@@ -63,7 +63,7 @@ def _answer(entry: Entry, labels: str, unanswered: str) -> int:
     if key in (None, ""):
         raise entry.bad(unanswered)
     if not isinstance(key, str) or len(key) != 1 or key not in labels:
-        raise entry.bad(f"has the answer {key!r}, which is none of its labels {', '.join(labels)}")
+        raise entry.bad(f"has the answer {reading.short(key)}, which is none of its labels {', '.join(labels)}")
     return labels.index(key)
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from xplearn import DataError, derive
 from xplearn_expbench.chem.molecule import Molecule, parse, scaffold
 from xplearn_expbench.official import reading
-from xplearn_expbench.official.assays import QUESTIONS, columns, label, own_split
+from xplearn_expbench.official.assays import PUBLISHED, QUESTIONS, columns, label, own_split
 from xplearn_expbench.spec import Row
 
 _ENDINGS = (".csv", ".csv.gz", ".tab")
@@ -68,6 +68,21 @@ def load(path: Path, *, scaffold_split: bool = True) -> list[Row]:
     """
     kept = {endpoint: _sifted(entries)[0] for endpoint, entries in _entries(path).items()}
     return [_row(endpoint, entry, molecule, scaffold_split) for endpoint, found in kept.items() for entry, molecule in found]
+
+
+def require_whole(path: Path) -> None:
+    """Refuse a file of MoleculeNet, known by its name, that has not as many lines as were published.
+
+    Raises:
+        DataError: it has more or fewer, or its last line has no end; says what to do.
+    """
+    for file in _files(path):
+        expected = PUBLISHED.get(file.name.lower().removesuffix(".gz"))
+        held = sum(1 for _ in reading.table(file)) if expected else None
+        if held != expected:
+            raise DataError(file, f"holds {held} rows, and {expected} were published; get it again, or say subset=true if a part is meant")
+        if expected and not reading.ends(file):
+            raise DataError(file, "is cut off in its last line; get it again, or say subset=true if a part is meant")
 
 
 def report(path: Path) -> list[Report]:
@@ -141,4 +156,4 @@ def _answer(record: reading.Entry, endpoint: str, column: str) -> str:
     try:
         return label(endpoint)(text)
     except ValueError:
-        raise record.bad(f"'{text}' is no label of {endpoint} ({column}); get the file again") from None
+        raise record.bad(f"{reading.short(text)} is no label of {endpoint} ({column}); get the file again") from None

@@ -38,14 +38,14 @@ class Entry(NamedTuple):
         """The text at a path of keys; ``DataError`` where there is none, or an empty one."""
         value = self.get(*path)
         if not isinstance(value, str) or not value.strip():
-            raise self.bad(f"'{'.'.join(path)}' should be text that isn't empty, and is {_short(value)}")
+            raise self.bad(f"'{'.'.join(path)}' should be text that isn't empty, and is {short(value)}")
         return value.strip()
 
     def texts(self, *path: str) -> tuple[str, ...]:
         """The list of texts at a path of keys; ``DataError`` where there is none, or an empty one."""
         value = self.get(*path)
         if not isinstance(value, list) or not value or not all(isinstance(text, str) and text.strip() for text in value):
-            raise self.bad(f"'{'.'.join(path)}' should be a list of texts that aren't empty, and is {_short(value)}")
+            raise self.bad(f"'{'.'.join(path)}' should be a list of texts that aren't empty, and is {short(value)}")
         return tuple(text.strip() for text in value)
 
     def get(self, *path: str) -> Any:
@@ -107,6 +107,16 @@ def lines(file: Path, *, encoding: str = "utf-8", blank: bool = False) -> Iterat
         raise DataError(file, f"cannot be read ({error}); get the file again") from None
 
 
+def ends(file: Path) -> bool:
+    """Whether the last line of a file has its end, without which it may be cut off."""
+    opened = gzip.open if file.suffix == ".gz" else open
+    last = b""
+    with opened(file, "rb") as raw:
+        for last in raw:  # noqa: B007 - the last one is meant
+            pass
+    return last.endswith(b"\n")
+
+
 def jsonl(file: Path) -> Iterator[Entry]:
     """Records of a file of one JSON object a line."""
     for number, line in lines(file):
@@ -116,7 +126,17 @@ def jsonl(file: Path) -> Iterator[Entry]:
             raise bad(file, number, "is not JSON; the file may be cut off or another one: get it again") from None
         if not isinstance(fields, dict):
             raise bad(file, number, "is not a JSON object")
+        if "\\ud" in line.lower() and not _encodes(fields):
+            raise bad(file, number, "holds half a character (an escape from \\ud800 to \\udfff alone); get the file again")
         yield Entry(file, number, fields)
+
+
+def _encodes(value: Any) -> bool:
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def document(file: Path) -> Any:
@@ -199,6 +219,7 @@ def numbered(path: Path, rows: Iterable[Row]) -> list[Row]:
     return checked(path, listed)
 
 
-def _short(value: object) -> str:
-    shown = json.dumps(value, default=repr)
-    return "missing" if value is None else shown if len(shown) <= 60 else shown[:57] + "…"
+def short(value: object) -> str:
+    """A value for a message: at most 100 characters of it."""
+    shown = json.dumps(value, default=repr, ensure_ascii=False)
+    return "missing" if value is None else shown if len(shown) <= 100 else shown[:99] + "…"
