@@ -42,6 +42,9 @@ class OneStep(Environment):
     ``info``: ``valid`` (an answer could be read), ``score`` in [0, 1], ``success``, ``status``, and ``parts``, further figures by name.
     """
 
+    max_steps: ClassVar[int] = 1
+    """An episode is one answer."""
+
     tier: Tier = "mini"
     """``mini``: own questions, offline. ``official``: the published files in ``data``."""
     data: str = ""

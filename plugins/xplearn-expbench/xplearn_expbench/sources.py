@@ -53,14 +53,15 @@ def require_tier(spec: TaskSpec, tier: Tier) -> None:
 def _published(spec: TaskSpec, data: str, subset: bool) -> list[Row]:
     names = ", ".join(spec.files) or "its files"
     if not data:
-        raise ConfigError("data", f"is empty; tier=official reads {names} of {spec.name} ({spec.source}) from a file or folder")
+        where = f"of {spec.name} from a file or folder; several tasks from a folder with one of each task's name"
+        raise ConfigError("data", f"is empty; say e.g. stream.0.env.data=FOLDER: tier=official reads {names} {where} ({spec.source})")
     path = Path(data)
     try:
         path.stat()
     except FileNotFoundError:
-        raise DataError(reading.short(data), f"is not there; {spec.name} reads {names} ({spec.source})") from None
+        raise DataError(reading.cut(data), f"is not there; {spec.name} reads {names} ({spec.source})") from None
     except (OSError, ValueError) as error:
-        raise DataError(reading.short(data), f"can't be opened ({getattr(error, 'strerror', error)}); give the path of {names}") from None
+        raise DataError(reading.cut(data), f"can't be opened ({getattr(error, 'strerror', error)}); give the path of {names}") from None
     load: Callable[[Path], list[Row]] = resolve(spec.official)
     if spec.kind == "chemistry" and not subset:
         molecules.require_whole(path)
@@ -128,7 +129,7 @@ def _answer_problem(kind: Kind, row: Row, pools: dict[int, frozenset[str]]) -> s
         pool = pools[id(row.choices)]
         if len(pool) != len(row.choices):
             return "lists a candidate twice"
-        return "" if row.answer in pool else f"its target {reading.short(row.answer)} is none of the {len(pool)} candidates"
+        return "" if row.answer in pool else f"its target {reading.quoted(row.answer)} is none of the {len(pool)} candidates"
     if kind == "qa":
         return "" if _texts(row.answer) else "has no accepted answers"
     return "" if isinstance(row.answer, str) and row.answer.strip() else "has no answer"
@@ -139,7 +140,7 @@ def _option_problem(row: Row) -> str:
         return f"has {len(row.choices)} options, want 2 to {len(ascii_uppercase)}"
     at = row.answer
     right = isinstance(at, int) and not isinstance(at, bool) and 0 <= at < len(row.choices)
-    return "" if right else f"its answer {reading.short(at)} is none of the {len(row.choices)} options"
+    return "" if right else f"its answer {reading.quoted(at)} is none of the {len(row.choices)} options"
 
 
 def _texts(answer: Any) -> bool:

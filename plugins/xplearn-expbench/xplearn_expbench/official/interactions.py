@@ -69,7 +69,7 @@ def _event(file: Path, line: int, fields: Iterable[object]) -> Event:
         raise reading.bad(
             file,
             line,
-            f"should tell a user, an item and a time, and tells {reading.short(user)}, {reading.short(item)} and {reading.short(told)}",
+            f"should tell a user, an item and a time, and tells {reading.quoted(user)}, {reading.quoted(item)} and {reading.quoted(told)}",
         )
     return Event(line, user, item, time)
 

@@ -63,7 +63,7 @@ def _answer(entry: Entry, labels: str, unanswered: str) -> int:
     if key in (None, ""):
         raise entry.bad(unanswered)
     if not isinstance(key, str) or len(key) != 1 or key not in labels:
-        raise entry.bad(f"has the answer {reading.short(key)}, which is none of its labels {', '.join(labels)}")
+        raise entry.bad(f"has the answer {reading.quoted(key)}, which is none of its labels {', '.join(labels)}")
     return labels.index(key)
 
 

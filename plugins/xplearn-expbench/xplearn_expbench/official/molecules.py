@@ -156,4 +156,4 @@ def _answer(record: reading.Entry, endpoint: str, column: str) -> str:
     try:
         return label(endpoint)(text)
     except ValueError:
-        raise record.bad(f"{reading.short(text)} is no label of {endpoint} ({column}); get the file again") from None
+        raise record.bad(f"{reading.quoted(text)} is no label of {endpoint} ({column}); get the file again") from None

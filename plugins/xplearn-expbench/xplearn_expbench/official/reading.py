@@ -38,14 +38,14 @@ class Entry(NamedTuple):
         """The text at a path of keys; ``DataError`` where there is none, or an empty one."""
         value = self.get(*path)
         if not isinstance(value, str) or not value.strip():
-            raise self.bad(f"'{'.'.join(path)}' should be text that isn't empty, and is {short(value)}")
+            raise self.bad(f"'{'.'.join(path)}' should be text that isn't empty, and is {_short(value)}")
         return value.strip()
 
     def texts(self, *path: str) -> tuple[str, ...]:
         """The list of texts at a path of keys; ``DataError`` where there is none, or an empty one."""
         value = self.get(*path)
         if not isinstance(value, list) or not value or not all(isinstance(text, str) and text.strip() for text in value):
-            raise self.bad(f"'{'.'.join(path)}' should be a list of texts that aren't empty, and is {short(value)}")
+            raise self.bad(f"'{'.'.join(path)}' should be a list of texts that aren't empty, and is {_short(value)}")
         return tuple(text.strip() for text in value)
 
     def get(self, *path: str) -> Any:
@@ -219,7 +219,15 @@ def numbered(path: Path, rows: Iterable[Row]) -> list[Row]:
     return checked(path, listed)
 
 
-def short(value: object) -> str:
-    """A value for a message: at most 100 characters of it."""
-    shown = json.dumps(value, default=repr, ensure_ascii=False)
-    return "missing" if value is None else shown if len(shown) <= 100 else shown[:99] + "…"
+def quoted(value: object) -> str:
+    """A value as Python writes it, for a message."""
+    return cut(repr(value))
+
+
+def cut(text: str) -> str:
+    """At most 100 characters of a text."""
+    return text if len(text) <= 100 else text[:99] + "…"
+
+
+def _short(value: object) -> str:
+    return "missing" if value is None else cut(json.dumps(value, default=repr))
