@@ -37,7 +37,7 @@ Override = str | tuple[str, Any]
 
 def compose(source: str | Mapping[str, Any] | None, overrides: Sequence[Override], registry: Registry) -> Raw:
     """The merged mapping of a file, preset or mapping and overrides; raises ``ConfigError`` for whatever cannot be read."""
-    layers = [_override(text) if isinstance(text, str) else (text[0].split("."), copy.deepcopy(text[1])) for text in overrides]
+    layers = [_override(text, registry) if isinstance(text, str) else (text[0].split("."), copy.deepcopy(text[1])) for text in overrides]
     leading = [layer for layer in layers if layer[0] == ["preset"]]
     merged: Raw = {}
     if isinstance(source, str):
@@ -175,9 +175,11 @@ def _normal(raw: Raw) -> Raw:
     return {key: [value] if key in single else value for key, value in raw.items()}
 
 
-def _override(text: str) -> tuple[list[str], Any]:
+def _override(text: str, registry: Registry) -> tuple[list[str], Any]:
     key, equals, value = text.partition("=")
     path = key.strip().split(".")
+    if not equals and key in registry.presets():
+        raise ConfigError("", f"'{key}' is the name of a preset; to lay it over the rest: preset=[{key}]")
     if not equals or not all(path):
         raise ConfigError("", f"'{text}' is not an override; want key.path=value, e.g. run.seed=1")
     try:

@@ -179,6 +179,7 @@ def test_overrides_reach_into_lists_and_bare_names():
     ("overrides", "message"),
     [
         (["run.seed"], "'run.seed' is not an override; want key.path=value, e.g. run.seed=1"),
+        (["backbone.tiny"], "'backbone.tiny' is the name of a preset; to lay it over the rest: preset=[backbone.tiny]"),
         (["learner=[core.clone]", "learner.3.lr=1"], "learner.3: want a number from 0 to 0"),
         (["run=3", "run.seed=1"], "run: is 3, so it has no parts of its own"),
         (["stream=[{env: core.errands}]", "stream.²=3"], "stream.²: want a number from 0 to 1"),

@@ -70,6 +70,7 @@ class Ascent:
         """Take what steps are left and return the figures."""
         self._resume()
         self._saved = time.monotonic()
+        self.agent.checkpoint.report(self.done, len(self.rates))
         while self.done < len(self.rates):
             self._step()
             self._save_if_due()

@@ -42,6 +42,7 @@ def print_averages(args: argparse.Namespace) -> int:
     if not points:
         raise RecordError(args.run, "has evaluated no question of expbench; see what it has: xplearn show " + args.run)
     sys.stdout.write(told(points) + "\n")
+    sys.stdout.write("intervals over the questions of each task, tasks kept: closer than those of xplearn show, which mixes the tasks\n")
     return 0
 
 

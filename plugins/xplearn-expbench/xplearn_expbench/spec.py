@@ -94,5 +94,5 @@ class Execution:
     memory_mb: int = 1024
     """Address space of one program."""
     namespaces: Literal["auto", "always", "never"] = "auto"
-    """Linux namespaces, in which a program has no network, sees the standard library and an empty folder alone, and dies with its tests: where
-    the system lets us, or refuse to run without, or not at all."""
+    """Linux namespaces, in which a program has no network, sees the standard library and an empty folder alone, and dies with its tests:
+    where the system lets us, or refuse to run without, or not at all."""
