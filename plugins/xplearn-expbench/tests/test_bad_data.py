@@ -60,7 +60,7 @@ def official(name, **fields):
 def test_an_absent_file_is_told_with_what_it_should_hold_and_where_it_comes_from(tmp_path):
     with pytest.raises(DataError, match=r"nowhere: is not there; gsm8k reads train\.jsonl, test\.jsonl .*openai"):
         official("gsm8k", data=str(tmp_path / "nowhere")).splits()
-    with pytest.raises(ConfigError, match=r"data: is empty; tier=official reads train\.jsonl"):
+    with pytest.raises(ConfigError, match=r"data: is empty; .*tier=official reads train\.jsonl"):
         official("gsm8k").splits()
 
 
