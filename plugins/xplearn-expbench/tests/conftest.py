@@ -16,7 +16,7 @@ from xplearn_expbench.spec import Execution, Row, Verdict
 
 from xplearn import ConfigError
 
-DATA = Path(os.environ["XPLEARN_TEST_DATA"]) / "expbench" if os.environ.get("XPLEARN_TEST_DATA") else None
+DATA = Path(os.environ.get("XPLEARN_TEST_DATA") or Path(__file__).resolve().parent.joinpath("../../../../shared/data")) / "expbench"
 
 
 def unavailable(reason):
@@ -29,8 +29,8 @@ def unavailable(reason):
 @pytest.fixture(scope="session")
 def data_folder():
     """The published files."""
-    if DATA is None or not DATA.is_dir():
-        unavailable("the published files are needed; set XPLEARN_TEST_DATA to the folder that holds expbench/")
+    if not DATA.is_dir():
+        unavailable(f"the published files are not in {DATA}; set XPLEARN_TEST_DATA to the folder that holds expbench/")
     return DATA
 
 

@@ -21,7 +21,7 @@ from xplearn_expbench.splits import SPLITS, By
 
 PLUGIN = "expbench"
 
-GRAMMAR = 1
+GRAMMAR = 2
 """Grows when the same answer may be read, or the same question put, in another way than before."""
 
 _TOLD: Mapping[Status, str] = {
