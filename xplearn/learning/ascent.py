@@ -7,7 +7,7 @@ import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import torch
 
@@ -18,8 +18,22 @@ from xplearn.learning import optim
 from xplearn.learning.drawn import Drawn, logprobs, passes, positions
 from xplearn.seeding import shuffled
 
-if TYPE_CHECKING:
-    from xplearn.learning.policy_gradient import PolicyGradientLearner
+
+class Settings(Protocol):
+    """What the loop asks of the learner whose it is; see there."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def lr(self) -> float: ...
+    @property
+    def batch(self) -> int | None: ...
+    @property
+    def micro_tokens(self) -> int: ...
+    @property
+    def max_grad_norm(self) -> float: ...
+    @property
+    def checkpoint_seconds(self) -> float: ...
 
 
 class Objective(Protocol):
@@ -47,7 +61,7 @@ class Objective(Protocol):
 class Ascent:
     """One call of ``learn``."""
 
-    settings: PolicyGradientLearner
+    settings: Settings
     agent: AgentView
     policy: LocalPolicy
     parameters: dict[str, torch.nn.Parameter]
