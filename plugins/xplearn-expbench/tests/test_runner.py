@@ -198,6 +198,8 @@ Runner(execution=Execution(allow=True, seconds=600, namespaces=sys.argv[2])).run
 
 
 INTERRUPTED = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a process started in the background ignores it
 from xplearn_expbench.runner import Program, Runner
 from xplearn_expbench.spec import Execution
 runner = Runner(execution=Execution(allow=True, seconds=60))
