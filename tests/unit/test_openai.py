@@ -258,7 +258,15 @@ def test_the_first_failure_ends_all_requests_under_way(server, policy):
     assert len(server.requests) <= 2 * policy.parallel
 
 
-def test_an_interrupt_does_not_wait_for_the_server(server, policy):
+@pytest.fixture
+def interruptible():
+    """A process started in the background ignores interrupts."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_an_interrupt_does_not_wait_for_the_server(server, policy, interruptible):
     policy.timeout_seconds = 30.0
     server.script(ChatServer.HANG)
     began = time.monotonic()
