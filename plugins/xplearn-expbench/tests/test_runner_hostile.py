@@ -51,7 +51,7 @@ def test_what_does_not_end_is_ended(run, mode, name):
     started = time.monotonic()
     outcome = run(mode, LATE[name], tests, seconds=0.5, memory_mb=512 if name != "endless list" else 16_384)
     assert outcome.ending == "timed-out", outcome.detail
-    assert time.monotonic() - started < 8
+    assert time.monotonic() - started < 40
 
 
 def test_processor_time_in_threads_is_bounded_too(run, mode):
