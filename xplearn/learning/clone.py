@@ -153,7 +153,6 @@ class _Training:
 
     def run(self) -> dict[str, float]:
         saved = time.monotonic()
-        self.agent.checkpoint.report(self.done, self.total)
         while self.done < self.total:
             self._step()
             if time.monotonic() - saved >= self.settings.checkpoint_seconds and self.done < self.total:
