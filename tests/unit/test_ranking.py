@@ -133,6 +133,11 @@ def test_rows_without_candidates_say_any_text():
     assert free == policy_by("state").generate([shown()], Sampling(temperature=1.0, max_new_tokens=6), [0])[0]
 
 
+def test_a_nucleus_is_for_tokens_and_bars_orders_alone():
+    (said,) = policy_by("state").generate([shown()], Sampling(temperature=1.0, top_p=0.9, max_new_tokens=6), [0])
+    assert len(said.token_ids) == len(said.logprobs) > 0
+
+
 def test_an_order_without_its_candidates_is_not_scored():
     policy = policy_by("state")
     said = policy.generate([shown()], RANK, [0], [CANDIDATES])

@@ -82,9 +82,9 @@ class AllSelector(_Listing):
         return [self._selection(query, store) for query in queries]
 
     def _selection(self, query: Query, store: ExperienceStore) -> Selection:
-        offered, barred = self._offered(query, store)
         if query.purpose == "act" and self.limit is None:
-            return _without(self._everything(store), barred)
+            return _without(self._everything(store), store.from_task(query.task.id))
+        offered, barred = self._offered(query, store)
         allowed = (id for id in offered if id not in barred)
         chosen = store.get(list(islice(allowed, self.limit if query.purpose == "act" else None)))
         return Selection(experiences=tuple(chosen), scores=(0.0,) * len(chosen))

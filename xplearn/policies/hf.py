@@ -132,8 +132,9 @@ class HfPolicy(LocalPolicy):
     def _draw(
         self, conditionings: Sequence[Conditioning], candidates: Sequence[tuple[str, ...]], sampling: Sampling, keys: Sequence[int]
     ) -> list[Completion]:
-        engine = self._ready
-        with engine.acting():
+        if not conditionings:
+            return []
+        with self._ready.acting():
             orders = self._ranker.draw(conditionings, candidates, sampling, keys)
         return [replace(completion, policy_version=self.version) for completion in orders]
 
@@ -181,10 +182,10 @@ class HfPolicy(LocalPolicy):
         """
         engine = self._ready
         offered = per_row(choices, len(completions))
-        ranked = [completion.sampling.choices == "rank" and bool(completion.token_ids) for completion in completions]
-        orders = [at for at, texts in enumerate(offered) if ranked[at] and texts]
-        rows = zip(conditionings, completions, offered, strict=True)
-        targets = [engine.target(index, *row) for index, row in enumerate(rows) if row[1].token_ids and index not in orders]
+        rows = list(zip(conditionings, completions, offered, strict=True))
+        filled = [at for at, (_, completion, _) in enumerate(rows) if completion.token_ids]
+        orders = [at for at in filled if completions[at].sampling.choices == "rank" and offered[at]]
+        targets = [engine.target(at, *rows[at]) for at in sorted({*filled} - {*orders})]
         lengths = torch.tensor([len(completion.token_ids) for completion in completions], device=engine.network.device)
         width = int(lengths.max()) if len(completions) else 0
         mask = torch.arange(width, device=lengths.device) < lengths[:, None]
