@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from xplearn.component import Component, State
 from xplearn.errors import ContractError
-from xplearn.interfaces import Checkpoint, Conditioner, Encoder, ExperienceStore, Policy, Selector
+from xplearn.interfaces import Checkpoint, Conditioner, Encoder, ExperienceStore, Journal, Policy, Selector
 from xplearn.types import Arm, Conditioning, Query, Selection
 
 _EMPTY = Selection()
@@ -25,8 +26,15 @@ class NoCheckpoint:
         pass
 
 
+class NoJournal:
+    """The journal outside a run: keeps nothing."""
+
+    def note(self, event: str, id: str, **facts: Any) -> None:
+        pass
+
+
 class Agent:
-    """One agent, an ``AgentView``. Whoever carries a run out moves ``position`` and sets ``checkpoint``."""
+    """One agent, an ``AgentView``. Whoever carries a run out moves ``position`` and sets ``checkpoint`` and ``journal``."""
 
     def __init__(
         self, *, policy: Policy, encoder: Encoder, store: ExperienceStore, selector: Selector, conditioner: Conditioner, seed: int = 0
@@ -39,6 +47,7 @@ class Agent:
         self.seed = seed
         self.position: tuple[int, int] = (0, 0)
         self.checkpoint: Checkpoint = NoCheckpoint()
+        self.journal: Journal = NoJournal()
 
     @property
     def parts(self) -> Mapping[str, Component]:

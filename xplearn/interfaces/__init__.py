@@ -1,6 +1,6 @@
 """The five core interfaces and their two helpers. Nothing else is a plug point."""
 
-from xplearn.interfaces.agent import AgentView, Checkpoint
+from xplearn.interfaces.agent import AgentView, Checkpoint, Journal
 from xplearn.interfaces.conditioner import Conditioner
 from xplearn.interfaces.encoder import Encoder
 from xplearn.interfaces.environment import Environment
@@ -16,6 +16,7 @@ __all__ = [
     "Encoder",
     "Environment",
     "ExperienceStore",
+    "Journal",
     "Learner",
     "LocalPolicy",
     "Policy",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from xplearn.component import State
 from xplearn.types import Arm, Conditioning, Query, Selection
@@ -29,6 +29,26 @@ class Checkpoint(Protocol):
 
     def report(self, done: int, total: int, **scalars: float) -> None:
         """Tell the person watching how far training is (steps) and its latest figures."""
+        ...
+
+
+class Journal(Protocol):
+    """Where a learner says why it changed the bank.
+
+    That an experience was added or removed is written down for every learner; what a learner notes itself is the reason, and the worth of
+    an experience over time.
+    """
+
+    def note(self, event: str, id: str, **facts: Any) -> None:
+        """Write down one thing that happened to one experience.
+
+        Kept once the ``learn`` call under way has succeeded, with its stage, round and learner; a kill neither loses nor repeats a line.
+
+        Args:
+            event: a word, e.g. ``expanded``, ``utility``, ``merged``, ``pruned``, ``refused``.
+            id: of the experience; empty where none came to be.
+            facts: JSON values by name; text in them is data.
+        """
         ...
 
 
@@ -58,6 +78,11 @@ class AgentView(Protocol):
     @property
     def checkpoint(self) -> Checkpoint:
         """Progress of the ``learn`` call under way."""
+        ...
+
+    @property
+    def journal(self) -> Journal:
+        """Why the bank changes, for ``xplearn bank``."""
         ...
 
     def condition(

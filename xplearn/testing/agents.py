@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from xplearn.builtin.conditioners import NoneConditioner
 from xplearn.builtin.selectors import NoneSelector
@@ -35,6 +36,17 @@ class FakeCheckpoint:
         self.reports.append((done, total, scalars))
 
 
+class FakeJournal:
+    """Keeps every note in memory."""
+
+    def __init__(self) -> None:
+        self.lines: list[dict[str, Any]] = []
+
+    def note(self, event: str, id: str, **facts: Any) -> None:
+        """Remember the call."""
+        self.lines.append({"event": event, "id": id, **facts})
+
+
 @dataclass(kw_only=True)
 class FakeAgent:
     """An ``AgentView`` with a scripted policy, hashed words and a bank in memory, unless given others.
@@ -50,6 +62,7 @@ class FakeAgent:
     seed: int = 0
     position: tuple[int, int] = (0, 0)
     checkpoint: FakeCheckpoint = field(default_factory=FakeCheckpoint)
+    journal: FakeJournal = field(default_factory=FakeJournal)
 
     def condition(
         self, queries: Sequence[Query], arms: Sequence[Arm], previous: Sequence[Selection | None] | None = None
