@@ -172,7 +172,7 @@ def undone(policy):
 def test_loss_and_gradient_are_those_of_the_grpo_trainer(policy, trainer, loss_type, reduction, beta, turns):
     trajectories = batch(policy, turns)
     learner = GrpoLearner(group_size=4, reduction=reduction, beta=beta, lr=1e-4, max_grad_norm=1e9)
-    credit = [item.advantage for item in learner.credited(trajectories)]
+    credit = [item.advantages[0] for item in learner.credited(trajectories)]
     expected, gradients = by_trl(trainer, as_trl(trajectories, credit), loss_type=loss_type, beta=beta)
     with undone(policy):
         figures = learner.learn(trajectories, FakeAgent(policy=policy))
@@ -187,7 +187,7 @@ def test_loss_and_gradient_are_those_of_the_grpo_trainer(policy, trainer, loss_t
 def test_the_divergence_may_be_uncorrected_as_trl_has_it_on_request(policy, trainer):
     trajectories = batch(policy, 3)
     learner = GrpoLearner(group_size=4, beta=0.1, kl_corrected=False, lr=1e-4, max_grad_norm=1e9)
-    inputs = as_trl(trajectories, [item.advantage for item in learner.credited(trajectories)])
+    inputs = as_trl(trajectories, [item.advantages[0] for item in learner.credited(trajectories)])
     expected, gradients = by_trl(trainer, inputs, loss_type="bnpo", beta=0.1, corrected=False)
     with undone(policy):
         figures = learner.learn(trajectories, FakeAgent(policy=policy))
@@ -199,7 +199,7 @@ def test_figures_are_those_of_the_grpo_trainer(policy, trainer):
     trajectories = batch(policy, 1)
     learner = GrpoLearner(group_size=4, beta=0.1, lr=1e-4)
     trainer._metrics["train"].clear()
-    by_trl(trainer, as_trl(trajectories, [item.advantage for item in learner.credited(trajectories)]), loss_type="bnpo", beta=0.1)
+    by_trl(trainer, as_trl(trajectories, [item.advantages[0] for item in learner.credited(trajectories)]), loss_type="bnpo", beta=0.1)
     with undone(policy):
         figures = learner.learn(trajectories, FakeAgent(policy=policy))
     theirs = trainer._metrics["train"]

@@ -172,7 +172,7 @@ def test_errors_are_left_out_and_the_group_is_judged_by_those_left():
     policy = Bandit()
     batch = [episode(str(n), [said(policy, n)], score) for n, score in enumerate((1.0, 0.0, 0.5))]
     batch.append(replace(batch[0], id="dead", error="died", score=0.0))
-    credit = [item.advantage for item in GrpoLearner(group_size=4, scale="none").credited(batch)]
+    credit = [item.advantages[0] for item in GrpoLearner(group_size=4, scale="none").credited(batch)]
     assert credit == pytest.approx([0.5, -0.5, 0.0])
 
 
@@ -186,7 +186,7 @@ def test_both_arms_are_one_group_or_two():
         learner = GrpoLearner(arms="both", group_size=4, over=over, scale="none")
         items = learner.credited(batch)
         assert [item.trajectory.arm for item in items] == ["experience"] * 2 + ["plain"] * 2
-        assert [item.advantage for item in items] == pytest.approx(expected)
+        assert [item.advantages[0] for item in items] == pytest.approx(expected)
 
 
 def test_only_the_arms_asked_for_are_learned_from():

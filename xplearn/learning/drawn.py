@@ -11,7 +11,7 @@ import torch
 from xplearn.errors import ContractError
 from xplearn.interfaces.policy import LocalPolicy
 from xplearn.learning.batching import packed_length
-from xplearn.types import Completion, Conditioning, Trajectory
+from xplearn.types import Completion, Conditioning, Step, Trajectory
 
 Choices = tuple[str, ...] | None
 
@@ -31,12 +31,19 @@ class Drawn:
     """N: drawn tokens, invalid steps included; those that were the only choice have log-probability 0."""
     positions: int
     """Tokens that a packed forward pass reads: shared prompt prefixes count once."""
-    advantage: float = 0.0
-    """Of every token."""
+    advantages: tuple[float, ...]
+    """One for each completion: that of every token of the step."""
+    counts: bool = True
+    """Whether it weighs in the averages of the policy gradient's objective; one that does not may still carry another term."""
     old: torch.Tensor | None = None
     """float32 ``[N]``: log-probabilities when the tokens were drawn; None where the policy is still the one that drew them."""
     reference: torch.Tensor | None = None
     """float32 ``[N]``: log-probabilities under the reference policy; None where there is none."""
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The steps of the trajectory that the completions are of."""
+        return _drawn_steps(self.trajectory)
 
 
 def drawn(trajectory: Trajectory, *, learner: str) -> Drawn:
@@ -45,7 +52,7 @@ def drawn(trajectory: Trajectory, *, learner: str) -> Drawn:
     Raises:
         ContractError: a step carries no tokens; ``learner`` names who asked.
     """
-    steps = [step for step in trajectory.steps if step.completion.finish != "context"]
+    steps = _drawn_steps(trajectory)
     rows = tuple(step.completion for step in steps)
     if not all(row.token_ids for row in rows):
         raise ContractError(learner, f"trajectory '{trajectory.id}' has steps without tokens; the policy that acts must record them")
@@ -56,6 +63,7 @@ def drawn(trajectory: Trajectory, *, learner: str) -> Drawn:
         choices=tuple(step.query.candidates for step in steps),
         tokens=sum(len(row.token_ids) for row in rows),
         positions=packed_length(rows),
+        advantages=(0.0,) * len(rows),
     )
 
 
@@ -129,6 +137,10 @@ def _pieces(alike: Iterable[Drawn], micro_tokens: int) -> list[list[Drawn]]:
         else:
             found.append([item])
     return found
+
+
+def _drawn_steps(trajectory: Trajectory) -> tuple[Step, ...]:
+    return tuple(step for step in trajectory.steps if step.completion.finish != "context")
 
 
 def _opening(item: Drawn) -> tuple[int, ...]:

@@ -87,7 +87,7 @@ class GrpoLearner(PolicyGradientLearner):
         items = [drawn(item, learner=self.name) for item in sorted(usable, key=lambda item: (places[item.group], item.arm))]
         items = [item for item in items if item.tokens]
         credit = advantages(_returns(items), self._peers(items), scale=self.scale)
-        return [replace(item, advantage=value) for item, value in zip(items, credit, strict=True)]
+        return [replace(item, advantages=(value,) * len(item.completions)) for item, value in zip(items, credit, strict=True)]
 
     def known(self, items: Sequence[Drawn], policy: LocalPolicy, *, steps: int) -> list[Drawn]:
         """With the policy that drew, unless it still is the one that learns, and the reference, as far as the objective needs them."""
@@ -113,7 +113,7 @@ class GrpoLearner(PolicyGradientLearner):
             "reward_mean": mean(returns),
             "reward_std": std(returns),
             "groups_without_variance": float(groups_without_variance(returns, self._peers(items))),
-            "advantage_mean": mean([item.advantage for item in items]),
+            "advantage_mean": mean([mean(item.advantages) for item in items]),
         }
 
     def _arms(self) -> tuple[Arm, ...]:

@@ -30,21 +30,23 @@ class Surrogate:
     """What is averaged."""
 
     def needs(self, item: Drawn) -> bool:
-        """Without advantage and reference a trajectory adds nothing, to the loss or to its gradient."""
-        return item.advantage != 0.0 or self.beta > 0.0
+        """Without advantage and reference, or not counted, a trajectory adds nothing, to the loss or to its gradient."""
+        return item.counts and (any(item.advantages) or self.beta > 0.0)
 
     def begin(self, batch: Sequence[Drawn]) -> None:
-        """Fix what each trajectory's tokens weigh in the step."""
+        """Fix what each trajectory's tokens weigh in the step: nothing where it does not count."""
         longest = max(row.sampling.max_new_tokens for item in batch for row in item.completions)
-        weights = token_weights(self.averaging, [item.tokens for item in batch], constant=longest)
-        self._weights = {item.trajectory.id: weight for item, weight in zip(batch, weights, strict=True)}
+        counted = [item for item in batch if item.counts]
+        weights = token_weights(self.averaging, [item.tokens for item in counted], constant=longest)
+        self._weights = {item.trajectory.id: 0.0 for item in batch}
+        self._weights |= {item.trajectory.id: weight for item, weight in zip(counted, weights, strict=True)}
 
     def loss(self, items: Sequence[Drawn], logprobs: torch.Tensor) -> tuple[torch.Tensor, Mapping[str, torch.Tensor]]:
         """As ``Objective.loss``. Reports ``ratio_mean``, ``clip_share``, ``entropy`` and, with a reference, ``kl``.
 
         The entropy is estimated by what was drawn: minus its log-probability.
         """
-        advantage = per_token([item.advantage for item in items], items, logprobs)
+        advantage = per_token([value for item in items for value in item.advantages], items, logprobs)
         old = logprobs.detach() if items[0].old is None else joined([item.old for item in items], logprobs)
         losses = clipped(logprobs, old, advantage, low=self.low, high=self.high)
         now = logprobs.detach()
@@ -55,13 +57,13 @@ class Surrogate:
             divergence = k3(logprobs, joined([item.reference for item in items], logprobs))
             divergence = divergence * (logprobs - old).exp() if self.corrected else divergence
             losses, sums["kl"] = losses + self.beta * divergence, divergence.detach().sum()
-        weight = per_token([self._weights[item.trajectory.id] for item in items], items, logprobs)
+        weight = per_token([self._weights[item.trajectory.id] for item in items for _ in item.completions], items, logprobs)
         return (weight * losses).sum(), sums
 
 
 def per_token(values: Sequence[float], items: Sequence[Drawn], like: torch.Tensor) -> torch.Tensor:
-    """One value of each trajectory, at each of its tokens: ``[N]``, as ``like`` is."""
-    counts = torch.tensor([item.tokens for item in items], device=like.device)
+    """One value of each step, at each of its tokens: ``[N]``, as ``like`` is."""
+    counts = torch.tensor([len(row.token_ids) for item in items for row in item.completions], device=like.device)
     return torch.tensor(values, dtype=like.dtype, device=like.device).repeat_interleave(counts)
 
 
