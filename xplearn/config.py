@@ -22,6 +22,7 @@ SLOT_OF: dict[str, Slot] = {
     "record": "learner",
     "curriculum": "selector",
     "learner": "learner",
+    "warmup": "learner",
 }
 """Registered slot of each key of an experiment that holds parts."""
 

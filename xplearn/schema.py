@@ -78,6 +78,14 @@ class StageConfig:
     """Tasks played in one round, taken in turn; empty for all. The order is drawn anew each time all have been played."""
     warmup: bool = False
     """Learned before the first evaluation and without writing the bank: makes the starting point, is not part of the stream."""
+    record: bool | None = None
+    """Whether the learners of ``record`` write the bank here; empty for yes, but no in a warm-up. There they get what the warm-up's own
+    learners learn from."""
+
+    @property
+    def records(self) -> bool:
+        """Whether the bank is written."""
+        return not self.warmup if self.record is None else self.record
 
     def __post_init__(self) -> None:
         _at_least("rounds", self.rounds, 1)
@@ -207,6 +215,8 @@ class Experiment:
     """Earlier anchors added to what a stage studies."""
     learner: list[PartSpec] = field(default_factory=list)
     """What changes the weights, after each round."""
+    warmup: list[PartSpec] = field(default_factory=list)
+    """What changes the weights in warm-up stages instead, e.g. ``core.clone`` before ``core.grpo``; empty for the same as ``learner``."""
     sampling: SamplingConfig = field(default_factory=SamplingConfig)
     """Of rollouts to learn from."""
     evaluate: EvaluateConfig = field(default_factory=EvaluateConfig)
@@ -218,6 +228,10 @@ class Experiment:
         if not any(not stage.warmup for stage in self.stream):
             raise ConfigError("stream", "has no stage to learn from; add one, e.g. [{env: core.errands}]")
         self._listed = list(range(len(self.stream)))
+
+    def learns(self, stage: StageConfig) -> str:
+        """The key whose learners change the weights in a stage: ``learner``, or ``warmup``."""
+        return "warmup" if stage.warmup and self.warmup else "learner"
 
     def reorder(self, order: Sequence[int]) -> None:
         """Put the stages in another order; ``stage_path`` still names them by their numbers as listed."""

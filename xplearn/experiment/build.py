@@ -12,7 +12,7 @@ from xplearn.capability import WHY, Capability, Part, Problem, check
 from xplearn.component import Component
 from xplearn.config import parts_of
 from xplearn.errors import ConfigError, PluginError, UnknownComponentError
-from xplearn.experiment.stream import merge_plans
+from xplearn.experiment.stream import Stage, merge_plans, stages
 from xplearn.fields import build
 from xplearn.interfaces import Conditioner, Encoder, ExperienceStore, Learner, Policy, RolloutPlan, Selector
 from xplearn.plugins import Plugins
@@ -37,8 +37,8 @@ class Parts:
         return self.by_path[path][2]
 
     def learners(self, *keys: str) -> list[tuple[str, str, Learner]]:
-        """``(path, registered name, learner)`` of ``record``, of ``learner``, or of both, in order."""
-        wanted = keys or ("record", "learner")
+        """``(path, registered name, learner)`` of ``record``, ``learner`` or ``warmup``, by default of all, in order."""
+        wanted = keys or ("record", "learner", "warmup")
         return [(path, name, cast(Learner, part)) for path, (slot, name, part) in self.by_path.items() if slot in wanted]
 
     @property
@@ -48,8 +48,20 @@ class Parts:
 
     @property
     def plan(self) -> RolloutPlan:
-        """What the learners together want to learn from."""
-        return merge_plans([(name, part.plan()) for _, name, part in self.learners()])
+        """What the learners of the stream together want to learn from."""
+        return merge_plans([(name, part.plan()) for _, name, part in self.learners("record", "learner")])
+
+    @property
+    def warmup_plan(self) -> RolloutPlan:
+        """What a warm-up stage's learners want; what is written there is written from that."""
+        own = [(name, part.plan()) for _, name, part in self.learners("warmup")]
+        return merge_plans(own) if own else self.plan
+
+    def plan_of(self, stage: Stage, round: int | None = None) -> RolloutPlan:
+        """The plan of a stage, or as it is in one of its rounds (0-based)."""
+        if stage.config.warmup:
+            return self.warmup_plan
+        return self.plan if round is None else self.plan.at(stage.before + round)
 
     @property
     def has_experience_arm(self) -> bool:
@@ -102,7 +114,8 @@ def check_experiment(experiment: Experiment, plugins: Plugins) -> list[Problem]:
     """
     parts, registry = build_parts(experiment, plugins.registry), plugins.registry
     _require_rounds(experiment, parts.plan)
-    _require_whole_rounds(experiment, parts.plan)
+    _require_whole_rounds(experiment, parts)
+    _require_warmup(experiment)
     _require_no_replay(experiment, parts)
     problems = _check_selectors(parts, registry)
     for stage in experiment.stream:
@@ -146,10 +159,9 @@ def _needs(parts: Parts) -> Iterator[tuple[str, str, Part]]:
             yield key, "choices: admissible", _Need(frozenset({"env.actions"}))
         elif block.choices == "rank":
             yield key, "choices: rank", _Need(frozenset({"env.ranking", "policy.rank"}))
-    plan = parts.plan
     for path, name, learner in parts.learners():
         wish = learner.plan()
-        if plan.shows and not wish.indifferent:
+        if wish.shows and not wish.indifferent:
             yield path.partition(".")[0], name, _Need(frozenset({"env.demos"}))
         if wish.needs_logprobs:
             yield path.partition(".")[0], name, _Need(frozenset({"policy.score"}))
@@ -167,19 +179,26 @@ def _require_rounds(experiment: Experiment, plan: RolloutPlan) -> None:
         )
 
 
-def _require_whole_rounds(experiment: Experiment, plan: RolloutPlan) -> None:
+def _require_whole_rounds(experiment: Experiment, parts: Parts) -> None:
     """Refuse rounds of some tasks where demonstrations are learned from: they are shown once a stage, of all its tasks."""
-    for index, stage in enumerate(experiment.stream):
-        if plan.shows and stage.per_round is not None:
-            path = f"{experiment.stage_path(index)}.per_round"
-            cure = f"type {path}=null, or take learners of rollouts; to show fewer, set {experiment.stage_path(index)}.tasks.limit"
-            raise ConfigError(path, f"is {stage.per_round}, and demonstrations are shown once a stage, of all its tasks; {cure}")
+    for stage in stages(experiment):
+        if parts.plan_of(stage).shows and stage.config.per_round is not None:
+            path = f"{stage.path}.per_round"
+            cure = f"type {path}=null, or take learners of rollouts; to show fewer, set {stage.path}.tasks.limit"
+            raise ConfigError(path, f"is {stage.config.per_round}, and demonstrations are shown once a stage, of all its tasks; {cure}")
+
+
+def _require_warmup(experiment: Experiment) -> None:
+    """Refuse learners for warm-up stages where there is none."""
+    if experiment.warmup and not any(stage.warmup for stage in experiment.stream):
+        names = ", ".join(spec.name for spec in experiment.warmup)
+        raise ConfigError("warmup", f"is [{names}], and no stage is a warm-up; type stream.0.warmup=true, or warmup=[]")
 
 
 def _require_no_replay(experiment: Experiment, parts: Parts) -> None:
     """Refuse replay where trajectories are compared within their groups: alone one has nothing to be compared with."""
     if experiment.replay.ratio and parts.plan.grouped:
-        names = ", ".join(name for _, name, learner in parts.learners() if learner.plan().grouped)
+        names = ", ".join(name for _, name, learner in parts.learners("record", "learner") if learner.plan().grouped)
         reason = f"is {experiment.replay.ratio}, and {names} learns from whole groups just drawn; say replay.ratio=0"
         raise ConfigError("replay.ratio", reason)
 

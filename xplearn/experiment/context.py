@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from xplearn.agent import Agent
 from xplearn.component import Component
@@ -13,7 +13,6 @@ from xplearn.experiment.checkpoint import Checkpoints
 from xplearn.experiment.observer import Hooks, Observer
 from xplearn.experiment.pools import Pools
 from xplearn.experiment.stream import Domain
-from xplearn.interfaces import RolloutPlan
 from xplearn.record.folder import RunFolder
 from xplearn.record.formats import load_trajectory
 from xplearn.record.header import Header
@@ -29,7 +28,6 @@ class Context:
 
     experiment: Experiment
     parts: Parts
-    plan: RolloutPlan
     agent: Agent
     pools: Pools
     folder: RunFolder
@@ -44,8 +42,8 @@ class Context:
     """How many changes of the agent lie behind, made in this process or restored."""
     evaluated_at: int | None = None
     """``changes`` at the last evaluation."""
-    proved: bool = False
-    """Training has been seen to move parameters."""
+    proved: set[str] = field(default_factory=set)
+    """``learner`` and ``warmup``, where training has been seen to move parameters."""
 
     @property
     def components(self) -> Mapping[str, Component]:

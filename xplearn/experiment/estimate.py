@@ -101,13 +101,13 @@ class _Flow:
 
     def __init__(self, parts: Parts, tasks: Mapping[int, int]) -> None:
         """``tasks``: how many, by stage."""
-        self._experiment, self._plan, self._tasks = parts.experiment, parts.plan, tasks
+        self._experiment, self._parts, self._tasks = parts.experiment, parts, tasks
 
     def stage(self, stage: Stage, limit: _Limits) -> StageCount:
         """The whole stage."""
         rounds, spec = self._rounds(stage), stage.config.env
         shown, played = rounds[0][0], sum(episodes for _, episodes in rounds)
-        learns, records = bool(self._experiment.learner), bool(self._experiment.record) and not stage.config.warmup
+        learns, records = self._learners(stage)
         return StageCount(
             index=stage.index,
             path=stage.path,
@@ -117,7 +117,7 @@ class _Flow:
             played=played,
             steps=limit.steps(spec, played),
             recorded=sum(map(sum, rounds)) * records,
-            studied=sum(self._studied(*gathered) for gathered in rounds) * learns,
+            studied=sum(self._studied(stage, *gathered) for gathered in rounds) * learns,
             replayed=sum(self._replayed(stage, sum(gathered)) for gathered in rounds) * learns,
         )
 
@@ -126,21 +126,27 @@ class _Flow:
         found: dict[str, int] = {}
         for stage in stages(self._experiment):
             rounds = self._rounds(stage)
-            found[training_phase(stage.index, 0) if self._plan.source == "demonstration" else f"shown/{stage.index}"] = rounds[0][0]
+            source = self._parts.plan_of(stage).source
+            found[training_phase(stage.index, 0) if source == "demonstration" else f"shown/{stage.index}"] = rounds[0][0]
             found |= {training_phase(stage.index, round): episodes for round, (_, episodes) in enumerate(rounds) if episodes}
         return {name: number for name, number in found.items() if number}
 
     def _rounds(self, stage: Stage) -> list[tuple[int, int]]:
         """Demonstrations and episodes that each round gathers: none where nobody learns from them."""
-        plan, tasks = self._plan, self._tasks[stage.index]
-        if not (self._experiment.learner or (self._experiment.record and not stage.config.warmup)):
+        plan, tasks = self._parts.plan_of(stage), self._tasks[stage.index]
+        if not any(self._learners(stage)):
             return [(0, 0)]
         played = len(plan.arms) * plan.replicas * min(tasks, stage.config.per_round or tasks)
         return [(tasks * plan.shows, played * plan.plays(round)) for round in range(stage.config.rounds)]
 
-    def _studied(self, demos: int, episodes: int) -> int:
+    def _learners(self, stage: Stage) -> tuple[bool, bool]:
+        """Whether anything changes the weights, and whether anything writes the bank."""
+        key = self._experiment.learns(stage.config)
+        return bool(self._parts.learners(key)), bool(self._experiment.record) and stage.config.records
+
+    def _studied(self, stage: Stage, demos: int, episodes: int) -> int:
         """Trajectories to train on: a demonstration in each arm, an episode as it was played."""
-        return demos * len(self._plan.arms) + episodes
+        return demos * len(self._parts.plan_of(stage).arms) + episodes
 
     def _replayed(self, stage: Stage, batch: int) -> int:
         """Most that a batch draws from earlier stages, where demonstrations are the same in all rounds of a stage."""
@@ -149,7 +155,7 @@ class _Flow:
         episodes = sum(played for rounds in earlier for _, played in rounds)
         ratio = 0.0 if stage.config.warmup else self._experiment.replay.ratio
         drawn = min(int(ratio * batch + 0.5), demos + episodes)
-        return self._studied(min(drawn, demos), max(drawn - demos, 0))
+        return self._studied(stage, min(drawn, demos), max(drawn - demos, 0))
 
 
 def _points(experiment: Experiment) -> list[int]:
@@ -158,10 +164,10 @@ def _points(experiment: Experiment) -> list[int]:
     changes, evaluated = 0, -1
     for stage in stages(experiment):
         for round in range(stage.config.rounds):
-            changes += 0 if stage.config.warmup else len(experiment.record)
+            changes += len(experiment.record) if stage.config.records else 0
             if stage.point == 1 and round == 0 and experiment.evaluate.before:
                 found, evaluated = [0], changes
-            changes += len(experiment.learner)
+            changes += len(getattr(experiment, experiment.learns(stage.config)))
         if not stage.config.warmup and evaluated != changes:
             found, evaluated = [*found, stage.point], changes
     return found

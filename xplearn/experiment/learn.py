@@ -22,20 +22,20 @@ Fingerprints = Mapping[str, Mapping[str, tuple[float, float]]]
 
 
 def learn(run: Context, stage: Stage, round: int, key: str, batch: Batch) -> None:
-    """Let every learner of ``record`` or ``learner`` learn from the batch, in order; each is one change of the agent.
+    """Let every learner of ``record``, ``learner`` or ``warmup`` learn from the batch, in order; each is one change of the agent.
 
     Raises:
         ContractError: a figure is not finite, or training moved nothing.
     """
     learners = run.parts.learners(key)
-    version, before = run.agent.policy.version, fingerprints(run) if key == "learner" and not run.proved else {}
+    version, before = run.agent.policy.version, fingerprints(run) if key not in ("record", *run.proved) else {}
     for number, (path, name, learner) in enumerate(learners, start=1):
         change = f"{path}/{stage.index}/{round}"
-        keep = key == "learner" and number == len(learners) and round == stage.config.rounds - 1
+        keep = key != "record" and number == len(learners) and round == stage.config.rounds - 1
         run.change(change, partial(_learn, run, change, name, learner, batch), keep=keep)
     if before and run.agent.policy.version > version:
         require_movement(before, fingerprints(run))
-        run.proved = True
+        run.proved.add(key)
 
 
 def _learn(run: Context, change: str, name: str, learner: Learner, batch: Batch) -> None:

@@ -84,7 +84,6 @@ def open_run(experiment: Experiment, plugins: Plugins, given: dict[str, Any], pl
         run = Context(
             experiment=experiment,
             parts=parts,
-            plan=parts.plan,
             agent=parts.agent(experiment.run.seed),
             pools=pools,
             folder=place,
@@ -165,7 +164,7 @@ def _set_up(run: Context) -> None:
     else:
         _require_own_bank(run)
         run.checkpoints.restore(agent, run.components)
-    run.proved = agent.policy.version > 0
+    run.proved = {"learner", "warmup"} if agent.policy.version > 0 else set()
 
 
 def _require_own_bank(run: Context) -> None:

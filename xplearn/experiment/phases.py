@@ -12,6 +12,7 @@ from xplearn.experiment.build import sampling
 from xplearn.experiment.context import Context
 from xplearn.experiment.pools import Pools
 from xplearn.experiment.stream import Stage, in_turn, require_known, stages, take
+from xplearn.interfaces import RolloutPlan
 from xplearn.metrics.scores import episode_result, training_phase
 from xplearn.rollout.collector import Assignment, assignments, collect
 from xplearn.rollout.pool import EnvironmentPool
@@ -85,25 +86,26 @@ def play(run: Context, pool: EnvironmentPool, episodes: Sequence[Assignment], ho
 
 def gather(run: Context, stage: Stage, round: int) -> list[Trajectory]:
     """The trajectories one round learns from: the expert's bare demonstrations, shown once a stage, and rollouts with the bank so far."""
-    batch = _demonstrations(run, stage) if run.plan.shows else []
-    if run.plan.plays(round):
-        batch += _rollouts(run, stage, round)
-    if run.plan.needs_logprobs:
-        _require_logprobs(run, batch)
+    plan = run.parts.plan_of(stage, round)
+    batch = _demonstrations(run, stage, plan) if plan.shows else []
+    if plan.plays(round):
+        batch += _rollouts(run, stage, round, plan)
+    if plan.needs_logprobs:
+        _require_logprobs(run, batch, plan)
     return batch
 
 
-def _demonstrations(run: Context, stage: Stage) -> list[Trajectory]:
-    phase = training_phase(stage.index, 0) if run.plan.source == "demonstration" else f"shown/{stage.index}"
+def _demonstrations(run: Context, stage: Stage, plan: RolloutPlan) -> list[Trajectory]:
+    phase = training_phase(stage.index, 0) if plan.source == "demonstration" else f"shown/{stage.index}"
     tasks = training_tasks(run.pools, stage)
     episodes = assignments(tasks, ["plain"], 1, phase=phase, scope=_opening(stage))
     _show(run, run.pools.open(stage.config.env), episodes)
     return run.recorded(phase, [episode.id for episode in episodes])
 
 
-def _rollouts(run: Context, stage: Stage, round: int) -> list[Trajectory]:
+def _rollouts(run: Context, stage: Stage, round: int, plan: RolloutPlan) -> list[Trajectory]:
     """Rollouts of their own episodes; beside demonstrations of the episodes that the expert met, with the round's own sampling noise."""
-    phase, plan = training_phase(stage.index, round), run.plan
+    phase = training_phase(stage.index, round)
     scope, noise = (_opening(stage), (round,)) if plan.shows else (("train", stage.index, round), ())
     tasks = in_turn(training_tasks(run.pools, stage), stage.config.per_round, round, run.agent.seed, "round", stage.index)
     episodes = assignments(tasks, plan.arms, plan.replicas, phase=phase, scope=scope, noise=noise)
@@ -181,7 +183,7 @@ def _named(episode: Assignment, seed: int, answer: Trajectory | EnvironmentDiedE
     return dataclasses.replace(answer, id=episode.id, group=episode.group, arm=episode.arm, seed=seed, seconds=seconds)
 
 
-def _require_logprobs(run: Context, batch: Sequence[Trajectory]) -> None:
-    played = [trajectory for trajectory in batch if trajectory.source == "rollout" or run.plan.source == "demonstration"]
+def _require_logprobs(run: Context, batch: Sequence[Trajectory], plan: RolloutPlan) -> None:
+    played = [trajectory for trajectory in batch if trajectory.source == "rollout" or plan.source == "demonstration"]
     if any(step.completion.logprobs is None for trajectory in played for step in trajectory.steps):
         raise ContractError(type(run.agent.policy).__name__, "gave no log-probabilities, and a learner needs them")

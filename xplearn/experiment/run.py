@@ -76,8 +76,8 @@ def play_round(run: Context, stage: Stage, round: int) -> None:
     """One round: gather trajectories, write the bank, study, learn."""
     run.agent.position = (stage.index, round)
     batch = functools.cache(lambda: gather(run, stage, round))
-    if not stage.config.warmup:
+    if stage.config.records:
         learn(run, stage, round, "record", batch)
-        if stage.point == 1 and round == 0 and run.experiment.evaluate.before:
-            evaluate(run, 0)
-    learn(run, stage, round, "learner", functools.cache(lambda: studied(run, stage, round, batch())))
+    if stage.point == 1 and round == 0 and run.experiment.evaluate.before:
+        evaluate(run, 0)
+    learn(run, stage, round, run.experiment.learns(stage.config), functools.cache(lambda: studied(run, stage, round, batch())))

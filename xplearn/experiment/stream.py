@@ -34,6 +34,8 @@ class Stage:
     point: int
     """Evaluation point after it: 1 for the first stage, warm-up stages not counted; 0 for a warm-up stage."""
     config: StageConfig
+    before: int
+    """Rounds of the stages before it, warm-up aside."""
     path: str
     """As overrides name it, e.g. ``stream.0``: by its number as listed, which another ``order`` does not change."""
 
@@ -50,10 +52,12 @@ class Domain:
 def stages(experiment: Experiment) -> list[Stage]:
     """The stages of an experiment."""
     found: list[Stage] = []
-    point = 0
+    point = before = 0
     for index, config in enumerate(experiment.stream):
         point += not config.warmup
-        found.append(Stage(index=index, point=0 if config.warmup else point, config=config, path=experiment.stage_path(index)))
+        where = {"point": 0 if config.warmup else point, "before": before}
+        found.append(Stage(index=index, config=config, path=experiment.stage_path(index), **where))
+        before += 0 if config.warmup else config.rounds
     return found
 
 
@@ -148,7 +152,7 @@ def require_known(tasks: Sequence[Task], which: TaskSlice, path: str) -> None:
 
 
 def merge_plans(plans: Sequence[tuple[str, RolloutPlan]]) -> RolloutPlan:
-    """What all learners together want to learn from: union of arms, largest replica count, any need, the earliest rollouts.
+    """What all learners together want to learn from: union of arms, largest replica count, any need, the earliest rollouts and end of the scaffold.
 
     Args:
         plans: name and plan of each learner; none asks for rollouts with experience.
@@ -168,6 +172,7 @@ def merge_plans(plans: Sequence[tuple[str, RolloutPlan]]) -> RolloutPlan:
         source=choosy[0][1].source,
         rollouts_from=min(plan.rollouts_from for _, plan in choosy),
         grouped=any(plan.grouped for _, plan in choosy),
+        plain_from=min((plan.plain_from for _, plan in choosy if plan.plain_from is not None), default=None),
     )
 
 

@@ -104,16 +104,17 @@ def draw(earlier: Mapping[int, Sequence[Anchor]], count: int, seed: int) -> list
 
 
 def _choose(run: Context, stage: Stage, round: int, batch: Sequence[Trajectory]) -> Study:
-    chosen = choose(run.parts.curriculum, run.agent.store, batch, grouped=run.plan.grouped)
+    plan = run.parts.plan_of(stage, round)
+    chosen = choose(run.parts.curriculum, run.agent.store, batch, grouped=plan.grouped)
     explained = run.parts.curriculum.explain()
     count = int(run.experiment.replay.ratio * len(chosen) + 0.5)
     replayed = draw(_earlier(run, stage), count, derive(run.agent.seed, "replay", stage.index, round)) if not stage.config.warmup else []
-    if run.plan.source == "rollout":
+    if plan.source == "rollout":
         anchors = {trajectory.id: [trajectory.id] for trajectory in chosen}
         return Study(phase=training_phase(stage.index, round), anchors=anchors, replayed=replayed, explained=explained)
     phase = f"dressed/{stage.index}/{round}"
     played = [trajectory for trajectory in chosen if trajectory.source == "rollout"]
-    dressed = list(dress((trajectory for trajectory in chosen if trajectory.source != "rollout"), run.agent, run.plan.arms))
+    dressed = list(dress((trajectory for trajectory in chosen if trajectory.source != "rollout"), run.agent, plan.arms))
     run.writer.trajectories(phase, [*dressed, *played])
     by_group: dict[str, list[str]] = {}
     for trajectory in dressed:

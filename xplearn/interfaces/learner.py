@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from xplearn.component import Component
@@ -20,7 +20,7 @@ Wanted = Source | Literal["both"]
 class RolloutPlan:
     """The trajectories a learner wants.
 
-    Plans of several learners are merged: union of arms, largest replica count, any need, the earliest rollouts.
+    Plans of several learners are merged: union of arms, largest replica count, any need, the earliest rollouts and end of the scaffold.
     """
 
     arms: tuple[Arm, ...] = ("experience",)
@@ -35,6 +35,9 @@ class RolloutPlan:
     """With ``both``: the 0-based round of a stage in which rollouts join its demonstrations; they meet the environments the expert met."""
     grouped: bool = False
     """Trajectories are compared within their groups, just drawn: the curriculum keeps or drops a group whole, and none is replayed."""
+    plain_from: int | None = None
+    """The 0-based round of the whole stream, warm-up aside, from which as many trajectories are all played without experience: a scaffold
+    is taken away. None: never."""
     indifferent: bool = False
     """Takes whatever source the other learners ask for."""
 
@@ -43,6 +46,14 @@ class RolloutPlan:
             raise ContractError(
                 "RolloutPlan", f"rollouts_from={self.rollouts_from} with source '{self.source}'; it goes with 'both', from 0 on"
             )
+        if self.plain_from is not None and self.plain_from < 0:
+            raise ContractError("RolloutPlan", f"plain_from={self.plain_from}; want a round from 0 on, or None")
+
+    def at(self, round: int) -> RolloutPlan:
+        """The plan as it is in a round of the whole stream (0-based)."""
+        if self.plain_from is None or round < self.plain_from:
+            return self
+        return replace(self, arms=("plain",), replicas=self.replicas * len(self.arms))
 
     @property
     def shows(self) -> bool:

@@ -81,7 +81,8 @@ def _start(run: Run) -> str:
     warmups = [stage for stage in resolved["stream"] if stage["warmup"]]
     evaluate = {key: value for key, value in resolved["evaluate"].items() if key not in ("arms", "before")}
     acts = [resolved["policy"], resolved["run"]["seed"], resolved["run"]["max_steps"], evaluate]
-    return json.dumps([*acts, warmups, resolved["learner"] if warmups else []], sort_keys=True)
+    learners = resolved.get("warmup") or resolved["learner"]
+    return json.dumps([*acts, warmups, learners if warmups else []], sort_keys=True)
 
 
 def _scores(found: Sequence[Group], width: int) -> list[RichTable]:
