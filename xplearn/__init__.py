@@ -16,7 +16,7 @@ _HOME = {
     "xplearn.errors": "ConfigError ContractError DataError EndpointError EnvironmentDiedError IncompatibleError PluginError RecordError "
     "UnknownComponentError XplearnError",
     "xplearn.interfaces": "AgentView Conditioner Encoder Environment ExperienceStore Learner LocalPolicy Policy RolloutPlan Selector "
-    "TokenScores",
+    "Support TokenScores",
     "xplearn.component": "Component",
     "xplearn.capability": "Capability",
     "xplearn.seeding": "derive",
@@ -62,6 +62,7 @@ __all__ = [
     "Selection",
     "Selector",
     "Step",
+    "Support",
     "Task",
     "TokenScores",
     "Trajectory",
@@ -103,6 +104,7 @@ if TYPE_CHECKING:
         Policy,
         RolloutPlan,
         Selector,
+        Support,
         TokenScores,
     )
     from xplearn.seeding import derive

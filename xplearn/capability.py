@@ -12,9 +12,9 @@ from typing import Protocol
 Capability = str
 """A dotted name, ``<slot>.<what>``; a plugin may define its own under its own name.
 
-``policy.score .train .encode .memory .reference .rank .keyed .pretrained`` · ``env.replay .actions .demos .ranking .pages`` ·
-``selector.act .study .none`` · ``conditioner.text .latent`` · ``learner.conditioned .drawn`` · ``store.filled`` ·
-``store.space:<name>``
+``policy.score .train .encode .memory .reference .rank .keyed .pretrained .distribution`` ·
+``env.replay .actions .demos .ranking .pages`` · ``selector.act .study .none`` · ``conditioner.text .latent`` ·
+``learner.conditioned .drawn`` · ``store.filled`` · ``store.space:<name>``
 """
 
 WHY: dict[Capability, str] = {
@@ -26,6 +26,7 @@ WHY: dict[Capability, str] = {
     "policy.rank": "candidates must be put in order by the policy",
     "policy.keyed": "samples must depend on their key alone",
     "policy.pretrained": "a trainer of another library must get at the transformers model",
+    "policy.distribution": "probabilities of tokens that were not drawn are needed",
     "env.replay": "the same task and seed must give the same episode",
     "env.actions": "the environment must list its admissible actions",
     "env.demos": "the environment must show how an expert solves a task",

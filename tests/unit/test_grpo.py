@@ -345,7 +345,7 @@ class Noting:
     """An objective that notes the group of each step."""
 
     def __init__(self, inner, read):
-        self.needs, self.loss, self.inner, self.read = inner.needs, inner.loss, inner, read
+        self.needs, self.support, self.loss, self.inner, self.read = inner.needs, inner.support, inner.loss, inner, read
 
     def begin(self, batch):
         (group,) = {item.trajectory.group for item in batch}

@@ -5,7 +5,7 @@ from xplearn.interfaces.conditioner import Conditioner
 from xplearn.interfaces.encoder import Encoder
 from xplearn.interfaces.environment import Environment
 from xplearn.interfaces.learner import Learner, RolloutPlan
-from xplearn.interfaces.policy import LocalPolicy, Policy, TokenScores
+from xplearn.interfaces.policy import LocalPolicy, Policy, Support, TokenScores
 from xplearn.interfaces.selector import Selector
 from xplearn.interfaces.store import ExperienceStore
 
@@ -22,5 +22,6 @@ __all__ = [
     "Policy",
     "RolloutPlan",
     "Selector",
+    "Support",
     "TokenScores",
 ]

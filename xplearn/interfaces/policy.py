@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 AllChoices = Sequence["tuple[str, ...] | None"]
 """Per row, the admissible actions (``Query.candidates``), or None for any text."""
 
+NO_ID = -1
+"""Where an id is missing: padding of ids, on the right."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenScores:
@@ -28,6 +31,20 @@ class TokenScores:
     """float32 ``[B, T]``, nats; 0 at padding. Carries gradients unless they are disabled."""
     mask: torch.Tensor
     """bool ``[B, T]``, True at real tokens."""
+    support: torch.Tensor | None = None
+    """float32 ``[B, T, K]``, nats: log-probabilities of the ids that were asked for beside the drawn tokens, at the same places and from
+    the same forward pass; -inf at ids that could not be drawn there, and at padding. Carries gradients as ``logprobs`` do. None where
+    none were asked for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Support:
+    """What a completion's t tokens could have been, as far as it was asked for: likeliest first, the whole vocabulary in its order."""
+
+    ids: torch.Tensor
+    """int64 ``[t, K]``; ``NO_ID`` where fewer than K could be drawn."""
+    logprobs: torch.Tensor
+    """float32 ``[t, K]``, nats, detached; -inf where there is no id."""
 
 
 class Policy(Component):
@@ -70,7 +87,12 @@ class LocalPolicy(Policy):
 
     @abstractmethod
     def score(
-        self, conditionings: Sequence[Conditioning], completions: Sequence[Completion], choices: AllChoices | None = None
+        self,
+        conditionings: Sequence[Conditioning],
+        completions: Sequence[Completion],
+        choices: AllChoices | None = None,
+        *,
+        support: Sequence[torch.Tensor] | None = None,
     ) -> TokenScores:
         """Log-probabilities of given completions.
 
@@ -78,7 +100,39 @@ class LocalPolicy(Policy):
         ``choices``, rows sampled as ``admissible`` are scored under the same masked distribution they were drawn from; without, under
         the plain softmax. Orders drawn with ``rank`` are scored by Plackett-Luce over their ``choices``, a choice at a time.
         Temperature 1 unless the completion was sampled with another.
+
+        Args:
+            conditionings: what each row is given.
+            completions: what it said, or is to be scored as if it had.
+            choices: admissible actions, or candidates, per row.
+            support: per row int64 ``[t, K]``, ids whose log-probability is wanted at each of its t tokens, ``NO_ID`` where none is; K may
+                differ by row. Capability ``policy.distribution``.
+
+        Raises:
+            ContractError: ``support`` without that capability, or for an order of candidates.
         """
+
+    def likely(
+        self, conditionings: Sequence[Conditioning], completions: Sequence[Completion], choices: AllChoices | None = None, *, k: int | None
+    ) -> list[Support]:
+        """What the tokens of given completions could have been, under the distribution that ``score`` scores them by.
+
+        Capability ``policy.distribution``. Dropout is off, and nothing carries gradients.
+
+        Args:
+            conditionings: what each row is given.
+            completions: as for ``score``.
+            choices: admissible actions per row; of an admissible completion only the ids that its actions allow are listed, and a token
+                that was the only choice has itself with log-probability 0.
+            k: how many ids at most, the likeliest; None for all: without choices V floats a token.
+
+        Raises:
+            ContractError: the policy does not tell, or a completion is an order of candidates.
+        """
+        raise ContractError(
+            type(self).__name__,
+            "tells the probability of drawn tokens only; use a policy with 'policy.distribution', e.g. core.hf, or set rkl=sampled",
+        )
 
     @abstractmethod
     def transcribe(self, conditionings: Sequence[Conditioning], texts: Sequence[str]) -> list[Completion]:

@@ -15,7 +15,7 @@ from xplearn.errors import ContractError
 from xplearn.interfaces.agent import AgentView
 from xplearn.interfaces.policy import LocalPolicy
 from xplearn.learning import optim
-from xplearn.learning.drawn import Drawn, logprobs, passes, positions
+from xplearn.learning.drawn import Drawn, Scored, passes, positions, read
 from xplearn.seeding import shuffled
 
 
@@ -45,12 +45,18 @@ class Objective(Protocol):
     def begin(self, batch: Sequence[Drawn]) -> None:
         """A step begins, with all its trajectories: the place for denominators, and for what depends on the weights before it."""
 
-    def loss(self, items: Sequence[Drawn], logprobs: torch.Tensor) -> tuple[torch.Tensor, Mapping[str, torch.Tensor]]:
+    def support(self, items: Sequence[Drawn]) -> list[torch.Tensor] | None:
+        """Ids whose probability is wanted at each token beside the drawn one, ``[n, K]`` per trajectory; None where none is.
+
+        Asked before each forward pass for the trajectories it reads: what a teacher says of them need not be kept for a whole step.
+        """
+
+    def loss(self, items: Sequence[Drawn], scores: Scored) -> tuple[torch.Tensor, Mapping[str, torch.Tensor]]:
         """The part of some trajectories of the step.
 
         Args:
             items: trajectories, one after the other.
-            logprobs: of all their tokens, ``[N]``, with gradients.
+            scores: of all their N tokens, with gradients.
 
         Returns:
             A scalar, and sums over the tokens of what is to be reported as a mean over tokens, by name.
@@ -131,12 +137,12 @@ class Ascent:
     def _read(self, items: Sequence[Drawn]) -> None:
         """One forward pass and its gradient."""
         began = time.monotonic()
-        values = logprobs(self.policy, items)
-        loss, means = self.objective.loss(items, values)
+        scores = read(self.policy, items, self.objective.support(items))
+        loss, means = self.objective.loss(items, scores)
         loss.backward()  # type: ignore[no-untyped-call]
         _add(self.means, **{name: float(value) for name, value in means.items()})
         seconds = time.monotonic() - began
-        _add(self.sums, step=float(loss.detach()), scored=len(values), tokens=positions(items), seconds=seconds)
+        _add(self.sums, step=float(loss.detach()), scored=len(scores.logprobs), tokens=positions(items), seconds=seconds)
 
     def _move(self) -> None:
         optim.scale_rates(self.optimizer, self.rates[self.done])

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from itertools import groupby
 
 import torch
+from torch.nn.functional import pad
 
 from xplearn.errors import ContractError
-from xplearn.interfaces.policy import LocalPolicy
+from xplearn.interfaces.policy import NO_ID, LocalPolicy, Support
 from xplearn.learning.batching import packed_length
 from xplearn.types import Completion, Conditioning, Step, Trajectory
 
@@ -44,6 +45,16 @@ class Drawn:
     def steps(self) -> tuple[Step, ...]:
         """The steps of the trajectory that the completions are of."""
         return _drawn_steps(self.trajectory)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scored:
+    """What one forward pass says of the N tokens of some trajectories, one after the other."""
+
+    logprobs: torch.Tensor
+    """float32 ``[N]``, nats: of the drawn tokens; those that were the only choice have 0."""
+    support: torch.Tensor | None = None
+    """float32 ``[N, K]``, nats: of the ids that were asked for besides, -inf where there is none; None where none were asked for."""
 
 
 def drawn(trajectory: Trajectory, *, learner: str) -> Drawn:
@@ -83,23 +94,67 @@ def recorded(item: Drawn, *, learner: str) -> torch.Tensor:
     return torch.tensor([value for row in item.completions for value in row.logprobs or ()], dtype=torch.float32)
 
 
-def logprobs(policy: LocalPolicy, items: Sequence[Drawn]) -> torch.Tensor:
-    """Log-probability of every token ``[N]`` of some trajectories, one after the other, in one call of ``score``."""
-    scores = policy.score(
-        [row for item in items for row in item.conditionings],
-        [row for item in items for row in item.completions],
-        [row for item in items for row in item.choices],
-    )
-    return scores.logprobs[scores.mask]
+def read(policy: LocalPolicy, items: Sequence[Drawn], support: Sequence[torch.Tensor] | None = None) -> Scored:
+    """Log-probabilities of every token of some trajectories, in one call of ``score``; gradients flow where they are enabled.
+
+    Args:
+        policy: whose they are.
+        items: trajectories.
+        support: per trajectory int64 ``[n, K]``, other ids to look at where its n tokens were drawn; K may differ.
+    """
+    rows = _conditionings(items), _completions(items), _choices(items)
+    if support is None:
+        scores = policy.score(*rows)
+        return Scored(logprobs=scores.logprobs[scores.mask])
+    lengths = [[len(row.token_ids) for row in item.completions] for item in items]
+    asked = [part for ids, counts in zip(support, lengths, strict=True) for part in torch.split(ids, counts)]
+    scores = policy.score(*rows, support=asked)
+    return Scored(logprobs=scores.logprobs[scores.mask], support=None if scores.support is None else scores.support[scores.mask])
 
 
 @torch.no_grad()
 def scored(policy: LocalPolicy, items: Sequence[Drawn], *, micro_tokens: int) -> list[torch.Tensor]:
-    """As ``logprobs``, one tensor for each trajectory, in forward passes of bounded size and without gradients."""
+    """Log-probability ``[n]`` of every token of each trajectory, in forward passes of bounded size and without gradients."""
     found: list[torch.Tensor] = []
     for group in passes(items, micro_tokens):
-        found += torch.split(logprobs(policy, group), [item.tokens for item in group])
+        found += torch.split(read(policy, group).logprobs, [item.tokens for item in group])
     return found
+
+
+def likely(policy: LocalPolicy, items: Sequence[Drawn], k: int | None, *, micro_tokens: int) -> list[Support]:
+    """What the n tokens of each trajectory could have been, as ``LocalPolicy.likely``, in forward passes of bounded size.
+
+    Without ``k`` that is the whole vocabulary at every token: ask for no more trajectories than one pass needs.
+    """
+    found: list[Support] = []
+    for group in passes(items, micro_tokens):
+        rows = iter(policy.likely(_conditionings(group), _completions(group), _choices(group), k=k))
+        found += [_one_after_the_other([next(rows) for _ in item.completions]) for item in group]
+    return found
+
+
+def _conditionings(items: Iterable[Drawn]) -> list[Conditioning]:
+    return [row for item in items for row in item.conditionings]
+
+
+def _completions(items: Iterable[Drawn]) -> list[Completion]:
+    return [row for item in items for row in item.completions]
+
+
+def _choices(items: Iterable[Drawn]) -> list[Choices]:
+    return [row for item in items for row in item.choices]
+
+
+def _one_after_the_other(parts: Sequence[Support]) -> Support:
+    """The tokens of several completions as those of one; ids that are the same at all of them are held once."""
+    width = max(part.ids.shape[1] for part in parts)
+    common = parts[0].ids[:1]
+    if all(part.ids.shape[1] == width and bool((part.ids == common).all()) for part in parts):
+        ids = common.expand(sum(len(part.ids) for part in parts), -1)
+    else:
+        ids = torch.cat([pad(part.ids, (0, width - part.ids.shape[1]), value=NO_ID) for part in parts])
+    logprobs = [pad(part.logprobs, (0, width - part.logprobs.shape[1]), value=float("-inf")) for part in parts]
+    return Support(ids=ids, logprobs=torch.cat(logprobs))
 
 
 def passes(items: Iterable[Drawn], micro_tokens: int) -> list[list[Drawn]]:

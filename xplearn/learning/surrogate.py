@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import torch
 
-from xplearn.learning.drawn import Drawn
+from xplearn.learning.drawn import Drawn, Scored
 from xplearn.learning.losses import Averaging, clipped, k3, token_weights
 
 
@@ -41,11 +41,16 @@ class Surrogate:
         self._weights = {item.trajectory.id: 0.0 for item in batch}
         self._weights |= {item.trajectory.id: weight for item, weight in zip(counted, weights, strict=True)}
 
-    def loss(self, items: Sequence[Drawn], logprobs: torch.Tensor) -> tuple[torch.Tensor, Mapping[str, torch.Tensor]]:
+    def support(self, items: Sequence[Drawn]) -> list[torch.Tensor] | None:
+        """None: the surrogate is of drawn tokens alone."""
+        return None
+
+    def loss(self, items: Sequence[Drawn], scores: Scored) -> tuple[torch.Tensor, Mapping[str, torch.Tensor]]:
         """As ``Objective.loss``. Reports ``ratio_mean``, ``clip_share``, ``entropy`` and, with a reference, ``kl``.
 
         The entropy is estimated by what was drawn: minus its log-probability.
         """
+        logprobs = scores.logprobs
         advantage = per_token([value for item in items for value in item.advantages], items, logprobs)
         old = logprobs.detach() if items[0].old is None else joined([item.old for item in items], logprobs)
         losses = clipped(logprobs, old, advantage, low=self.low, high=self.high)

@@ -60,7 +60,12 @@ class DialPolicy(LocalPolicy):
         return Completion(text=chosen, prompt_ids=prompt, token_ids=tuple(chosen.encode()), sampling=sampling, policy_version=self.version)
 
     def score(
-        self, conditionings: Sequence[Conditioning], completions: Sequence[Completion], choices: AllChoices | None = None
+        self,
+        conditionings: Sequence[Conditioning],
+        completions: Sequence[Completion],
+        choices: AllChoices | None = None,
+        *,
+        support: Sequence[Any] | None = None,
     ) -> TokenScores:
         raise NotImplementedError
 
