@@ -16,10 +16,10 @@ from xplearn.metrics.continual import (
     bwt,
     chaudhry_forgetting,
     final,
+    final_retention,
     forgetting,
     fwt,
     order_spread,
-    retention,
 )
 from xplearn.types import EpisodeResult
 
@@ -253,14 +253,14 @@ def test_stage_that_changed_nothing_has_the_row_of_the_stage_before():
 def test_retention_is_the_plain_arm_over_the_experience_arm_on_the_same_tasks():
     double = {domain: [[score / 2 for score in row] for row in rows] for domain, rows in SCORES.items()}
     plain, experience = matrix(episodes(double)), matrix(arm="experience")
-    kept = retention(plain, experience)
+    kept = final_retention(plain, experience)
     assert (kept.low, kept.mean, kept.high) == pytest.approx((50.0, 50.0, 50.0))
-    assert retention(matrix([]), experience) is None
+    assert final_retention(matrix([]), experience) is None
 
 
 def test_retention_of_nothing_is_unknown():
     nothing = {domain: [[0.0] * len(row) for row in rows] for domain, rows in SCORES.items()}
-    assert retention(matrix(), matrix(episodes(nothing, "experience"), arm="experience")) is None
+    assert final_retention(matrix(), matrix(episodes(nothing, "experience"), arm="experience")) is None
 
 
 def test_unknown_arm_is_refused():

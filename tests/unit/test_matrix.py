@@ -14,7 +14,7 @@ from xplearn.experiment.observer import Silent
 from xplearn.experiment.run import run_experiment
 from xplearn.hookspecs import hookimpl
 from xplearn.metrics.bootstrap import Bootstrap
-from xplearn.metrics.continual import Matrix, order_spread, retention
+from xplearn.metrics.continual import Matrix, final_retention, order_spread
 from xplearn.record.reader import load
 from xplearn.report.matrix import pieces
 from xplearn.report.text import render
@@ -99,7 +99,7 @@ def test_two_stage_run_has_the_matrix_worked_out_by_hand(tmp_path):
         "bwt": -12.5,
         "fwt": 25.0,
     }
-    assert retention(plain, experience).mean == pytest.approx(100 * 37.5 / 43.75)
+    assert final_retention(plain, experience).mean == pytest.approx(100 * 37.5 / 43.75)
     with pytest.raises(ConfigError, match="arm: is 'both'"):
         run.matrix("both")
 
@@ -198,7 +198,7 @@ def test_no_value_is_cut_whatever_the_width(width):
         assert all(f"{value:.1f}" in text for value in one.values.flat)
         assert all(value.text(signed=name not in ("final", "average")) in text
                    for name, value in one.figures().items() if name != "chaudhry_forgetting")  # fmt: skip
-    assert retention(plain, experience).text() in text
+    assert final_retention(plain, experience).text() in text
 
 
 def test_one_domain_is_not_named_on_every_line():

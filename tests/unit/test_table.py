@@ -54,6 +54,29 @@ def test_differences_are_to_base_and_to_the_plain_arm_of_the_same_point():
     assert abs(both.versus_plain.mean - 10.0) < 1e-9
 
 
+def test_retention_stands_on_the_row_without_the_bank():
+    base, harness, model, both = table(run()).rows
+    assert base.retention.mean == pytest.approx(100 * 37.5 / 47.5)
+    assert model.retention.mean == pytest.approx(100 * 50 / 60)
+    assert model.retention.low < model.retention.mean < model.retention.high < 100
+    assert harness.retention is both.retention is None
+
+
+def test_retention_pairs_task_and_replica_and_is_undefined_where_the_bank_scores_nothing():
+    alone = result("e", 1.0)
+    assert table([*run(), alone]).rows[0].retention == table(run()).rows[0].retention
+    (plain, _) = table([result("a", 0.5), result("b", 0.5), result("a", 0.0, arm="experience"), result("b", 0.0, arm="experience")]).rows
+    assert plain.retention is None
+    assert cells(plain)[7] == "–"
+
+
+def test_a_run_of_one_arm_has_no_columns_of_pairs():
+    one = drawn(table([result("a", 1.0), result("b", 0.5)]), 200)
+    assert "retention" not in one
+    assert "vs plain" not in one
+    assert "retention %" in drawn(table(run()), 200)
+
+
 def test_stages_between_are_numbered():
     assert [row.label for row in table(run(2), points=2).rows][2:] == ["stage 1", "stage 1+Harness", "stage 2", "stage 2+Harness"]
 
@@ -106,7 +129,7 @@ def test_no_figure_is_cut_whatever_the_width(width):
     assert max(map(len, text.splitlines())) <= width
     for row in found.rows:
         assert all(cell in text for cell in cells(row)[2:])
-    assert text.count("Model-only") == {60: 4, 80: 2, 100: 2, 200: 1}[width]
+    assert text.count("Model-only") == {60: 4, 80: 3, 100: 2, 200: 1}[width]
 
 
 def test_table_reads_well_as_a_string():
@@ -114,6 +137,7 @@ def test_table_reads_well_as_a_string():
     assert len(lines) == 5
     assert lines[3].split() == ["Model-only", "toy", "4", "50.0", *lines[3].split()[4:]]
     assert "+12.5 [+12.5, +12.5]" in lines[3]
+    assert "83.3 [" in lines[3]
 
 
 def test_scores_and_tokens_by_kind_are_shown_beside_each_other():

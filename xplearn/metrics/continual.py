@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import get_args
 
@@ -19,6 +19,7 @@ import numpy as np
 from xplearn.errors import ConfigError
 from xplearn.metrics.bootstrap import Array, Bootstrap, Interval
 from xplearn.metrics.paired import scores_by_pairing, task_means
+from xplearn.metrics.retention import kept
 from xplearn.metrics.scores import evaluated
 from xplearn.types import Arm, EpisodeResult
 
@@ -160,17 +161,17 @@ def cell(value: float) -> str:
     return "–" if np.isnan(value) else f"{value:.1f}"
 
 
-def retention(plain: Matrix, experience: Matrix) -> Interval | None:
-    """What stays without the bank: final of the plain arm over final of the experience arm, in percent; None where that is 0 or unknown."""
+def final_retention(plain: Matrix, experience: Matrix) -> Interval | None:
+    """``final`` of the plain arm over that of the experience arm, in percent (``metrics.retention``); None where undefined."""
     reached = min(plain.reached, experience.reached)
     learned = plain.learned[:reached]
-    if not reached or not final(experience.values[: reached + 1], learned):
+    if not reached:
         return None
-    value = float(100.0 * final(plain.values[: reached + 1], learned) / final(experience.values[: reached + 1], learned))
-    above, below = (final(matrix.resampled(reached), learned) for matrix in (plain, experience))
-    if not plain.knows_spread(reached) or not below.all():
-        return Interval(mean=value, low=None, high=None)
-    return plain.bootstrap.interval(value, 100.0 * above / below)
+    without, shown = (float(final(matrix.values[: reached + 1], learned)) for matrix in (plain, experience))
+    if not plain.knows_spread(reached):
+        return kept(without, shown, None, plain.bootstrap)
+    resampled = [final(replace(matrix, bootstrap=plain.bootstrap).resampled(reached), learned) for matrix in (plain, experience)]
+    return kept(without, shown, np.column_stack(resampled), plain.bootstrap)
 
 
 def final_difference(ours: Matrix, theirs: Matrix) -> Interval | None:
@@ -188,7 +189,7 @@ def final_difference(ours: Matrix, theirs: Matrix) -> Interval | None:
         return Interval(mean=value, low=None, high=None)
     above, below = (
         final(matrix.resampled(reached, domains), [domains.index(domain) for domain in matrix.stream[:reached]])
-        for matrix in (ours, theirs)
+        for matrix in (ours, replace(theirs, bootstrap=ours.bootstrap))
     )
     return ours.bootstrap.interval(value, above - below)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from xplearn.metrics.bootstrap import Bootstrap, Interval
 from xplearn.metrics.paired import paired_difference, scores_by_pairing, task_means
+from xplearn.metrics.retention import paired_retention
 from xplearn.metrics.scores import evaluated
 from xplearn.types import Arm, EpisodeResult
 
@@ -45,6 +46,8 @@ class Row:
     """Score minus Base's on the same (task, replica)."""
     versus_plain: Interval | None
     """Experience arm minus plain arm at the same point on the same (task, replica)."""
+    retention: Interval | None
+    """On the plain arm's row: what it keeps of the experience arm's score at the same point, in percent. See ``metrics.retention``."""
     kinds: Mapping[str, float]
     """Mean score, 0 to 100, by kind of task."""
     kind_tokens: Mapping[str, float]
@@ -59,11 +62,12 @@ class Table:
     confidence: float
 
     def __str__(self) -> str:
-        """One line per row: label, domain, episodes, score, and the differences to Base and to the plain arm."""
-        lines = [f"{'':<16} {'domain':<24} {'n':>5}  {'score':<22} {'vs Base':<24} vs plain"]
+        """One line per row: label, domain, episodes, score, the differences to Base and to the plain arm, and the retention in percent."""
+        lines = [f"{'':<16} {'domain':<24} {'n':>5}  {'score':<22} {'vs Base':<24} {'vs plain':<24} retention %"]
         for row in self.rows:
             base, plain = (value.text(signed=True) if value else "–" for value in (row.versus_base, row.versus_plain))
-            lines.append(f"{row.label:<16} {row.domain:<24} {row.n:>5}  {row.score.text():<22} {base:<24} {plain}")
+            kept = row.retention.text() if row.retention else "–"
+            lines.append(f"{row.label:<16} {row.domain:<24} {row.n:>5}  {row.score.text():<22} {base:<24} {plain:<24} {kept}")
         return "\n".join(lines)
 
 
@@ -93,6 +97,7 @@ def _row(group: Group, groups: Mapping[Group, Sequence[EpisodeResult]], label: s
     members = groups[group]
     base: Group = (0, domain, "plain")
     plain: Group = (point, domain, "plain")
+    shown: Group = (point, domain, "experience")
     return Row(
         label=label,
         point=point,
@@ -107,6 +112,7 @@ def _row(group: Group, groups: Mapping[Group, Sequence[EpisodeResult]], label: s
         seconds=_mean(result.seconds for result in members),
         versus_base=_difference(members, groups.get(base, ()), bootstrap) if group != base else None,
         versus_plain=_difference(members, groups.get(plain, ()), bootstrap) if group != plain else None,
+        retention=paired_retention(members, groups.get(shown, ()), bootstrap) if group == plain else None,
         kinds=_by_kind(members, lambda result: 100.0 * result.score),
         kind_tokens=_by_kind(members, lambda result: result.tokens_in + result.tokens_out),
     )

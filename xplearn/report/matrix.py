@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from xplearn.metrics.continual import cell, retention
+from xplearn.metrics.continual import cell, final_retention
 from xplearn.report.columns import Column, draw, pack
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def pieces(plain: Matrix, experience: Matrix, width: int) -> list[RichTable]:
     arms = [matrix for matrix in (plain, experience) if matrix.scores]
     found = [piece for matrix in arms for piece in _fit([_stages(matrix)], _domains(matrix), width)]
     if any(matrix.reached for matrix in arms):
-        kept = retention(plain, experience)
+        kept = final_retention(plain, experience)
         found += _fit([Column("", tuple(map(_standing, arms)))], [*figures(arms), _retention(arms, kept)], width)
     return found
 

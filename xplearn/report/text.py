@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from xplearn.metrics.table import Row, Table
     from xplearn.record.reader import Run
 
-COLUMNS = ("", "domain", "n", "score", "success", "vs Base", "vs plain", "tokens in", "tokens out", "seconds")
+COLUMNS = ("", "domain", "n", "score", "success", "vs Base", "vs plain", "retention %", "tokens in", "tokens out", "seconds")
+PAIRED = ("vs plain", "retention %")
+"""What is there only where both arms were played."""
 MOST_KINDS = 8
 """Kinds of task that still fit on a terminal side by side."""
 
@@ -65,7 +67,8 @@ def tables(table: Table, width: int) -> list[RichTable]:
     """
     lines, points = [cells(row) for row in table.rows], [row.point for row in table.rows]
     leading = 2 if len({row.domain for row in table.rows}) > 1 else 1
-    figures = [Column(name, tuple(line[at] for line in lines)) for at, name in enumerate(COLUMNS)]
+    paired = any(row.versus_plain for row in table.rows)
+    figures = [Column(name, tuple(line[at] for line in lines)) for at, name in enumerate(COLUMNS) if paired or name not in PAIRED]
     pieces = [draw([*figures[:leading], *piece], points) for piece in pack(figures[2:], figures[:leading], width)]
     named = kinds(table)
     if 1 < len(named) <= MOST_KINDS:
@@ -95,6 +98,7 @@ def cells(row: Row) -> list[str]:
         f"{row.success:.1f} %",
         difference(row.versus_base),
         difference(row.versus_plain),
+        row.retention.text() if row.retention else "–",
         f"{row.tokens_in:,.0f}",
         f"{row.tokens_out:,.0f}",
         f"{row.seconds:.3g}",
@@ -110,5 +114,6 @@ def caption(table: Table) -> str:
     """What the columns mean."""
     return (
         f"score 0 to 100 with {100 * table.confidence:g} % bootstrap interval over tasks; differences are paired on the same task and "
-        "replica; tokens and seconds are per episode"
+        "replica; retention: score without the bank over score with it, on the row without it, no interval where the latter may be 0; "
+        "tokens and seconds are per episode"
     )

@@ -1,0 +1,96 @@
+"""Scaffold retention: by its formula, at the edges where a ratio means nothing, and by the coverage of its interval."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from xplearn.metrics.bootstrap import Bootstrap
+from xplearn.metrics.retention import kept, paired_retention, retention, retention_by_task
+from xplearn.types import EpisodeResult
+
+FEW = Bootstrap(resamples=200)
+
+
+def result(task, score, *, arm="plain", replica=0, error=None):
+    return EpisodeResult(
+        id=f"eval/1/toy/{task}/{arm}/{replica}", phase="eval/1/toy", env="toy", task=task, kind="", split="test", arm=arm, seed=0,
+        score=score, success=score == 1.0, terminated=True, truncated=False, length=1, tokens_in=1, tokens_out=1, seconds=1.0, error=error,
+    )  # fmt: skip
+
+
+def test_it_is_the_ratio_of_the_means_and_not_the_mean_of_the_ratios():
+    found = retention([0.1, 0.9], [0.5, 0.9], FEW)
+    assert found.mean == pytest.approx(100 * 1.0 / 1.4)
+
+
+def test_both_arms_are_resampled_together_so_a_constant_share_has_no_width():
+    shown = [0.2, 0.4, 0.9, 1.0]
+    found = retention([0.5 * score for score in shown], shown, FEW)
+    assert (found.low, found.mean, found.high) == pytest.approx((50.0, 50.0, 50.0))
+
+
+def test_the_interval_is_that_of_every_possible_resample_of_three_tasks():
+    plain, shown = np.array([0.2, 0.5, 0.9]), np.array([0.8, 0.4, 1.0])
+    exact = [100 * plain[list(drawn)].sum() / shown[list(drawn)].sum() for drawn in itertools.product(range(3), repeat=3)]
+    found = retention(plain, shown, Bootstrap(resamples=20_000, confidence=0.8))
+    assert (found.low, found.high) == pytest.approx(np.quantile(exact, [0.1, 0.9]), abs=0.5)
+
+
+def test_experience_that_hurts_retains_more_than_everything():
+    assert retention([0.9, 0.8], [0.5, 0.4], FEW).low > 100
+
+
+def test_nothing_with_the_bank_is_undefined_and_nothing_without_it_is_nothing():
+    assert retention([0.5, 0.5], [0.0, 0.0], FEW) is None
+    assert retention([], [], FEW) is None
+    found = retention([0.0, 0.0], [0.5, 0.4], FEW)
+    assert (found.low, found.mean, found.high) == (0.0, 0.0, 0.0)
+
+
+def test_one_task_has_no_bounds():
+    found = retention([0.5], [1.0], FEW)
+    assert (found.mean, found.low, found.high) == (50.0, None, None)
+
+
+@pytest.mark.parametrize("solved", [1, 2, 3])
+def test_no_bounds_are_given_where_the_score_with_the_bank_may_be_nothing(solved):
+    """With 1 to 3 of 20 tasks solved, 36, 12 and 4 of 100 resamples hold none of them."""
+    shown = [1.0] * solved + [0.0] * (20 - solved)
+    found = retention([0.5] * 20, shown, Bootstrap())
+    assert found.mean == pytest.approx(100 * 10 / solved)
+    assert (found.low, found.high) == (None, None)
+
+
+def test_a_rare_resample_without_a_ratio_counts_as_the_largest():
+    """With 5 of 20 tasks solved it is 1 of 300."""
+    shown = [1.0] * 5 + [0.0] * 15
+    found = retention([0.5] * 20, shown, Bootstrap(resamples=20_000))
+    assert found.low < 200 < found.high < float("inf")
+    resampled = np.array([[1.0, 1.0]] * 96 + [[1.0, 0.0]] + [[1.0, 0.5]] * 3)
+    assert kept(1.0, 1.0, resampled, Bootstrap(confidence=0.95)).high == pytest.approx(200.0)
+
+
+def test_episodes_are_paired_on_task_and_replica_and_replicas_averaged():
+    plain = [result("a", 0.2), result("a", 0.6, replica=1), result("b", 0.5), result("alone", 1.0)]
+    shown = [result("a", 0.5, arm="experience"), result("a", 0.7, arm="experience", replica=1), result("b", 1.0, arm="experience"),
+             result("b", 0.0, arm="experience", replica=1)]  # fmt: skip
+    assert paired_retention(plain, shown, FEW) == retention([0.4, 0.5], [0.6, 1.0], FEW)
+    assert paired_retention(reversed(plain), reversed(shown), FEW) == paired_retention(plain, shown, FEW)
+    assert paired_retention(plain, [], FEW) is None
+
+
+def test_tasks_that_only_one_arm_played_are_left_out():
+    found = retention_by_task({"a": 20.0, "b": 50.0, "c": 90.0}, {"b": 100.0, "a": 40.0}, FEW)
+    assert found == retention([20.0, 50.0], [40.0, 100.0], FEW)
+
+
+def test_the_interval_holds_the_true_ratio_about_as_often_as_it_says():
+    """Scores of 60 tasks that share their difficulty; the true ratio of the means is 0.36 / 0.48."""
+    rng, inside = np.random.default_rng(0), 0
+    for _ in range(400):
+        ease = rng.beta(2.0, 2.0, 60)
+        shown, plain = rng.binomial(4, 0.96 * ease) / 4, rng.binomial(4, 0.72 * ease) / 4
+        found = retention(plain, shown, Bootstrap(resamples=400))
+        inside += found.low <= 75.0 <= found.high
+    assert 0.91 <= inside / 400 <= 0.98
