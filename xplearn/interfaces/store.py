@@ -52,6 +52,16 @@ class ExperienceStore(Component):
     def update(self, id: str, **changes: Any) -> None:
         """Replace fields of one experience (any field of ``Experience`` but ``id``), e.g. ``utility=0.3``."""
 
+    def update_many(self, changes: Mapping[str, Mapping[str, Any]]) -> None:
+        """Replace fields of several experiences, by id: as ``update`` on each, and where the store can, in one write, all or none.
+
+        Args:
+            changes: by id, the fields to replace; an unknown id, or a field that an experience does not have, raises ``ContractError``.
+        """
+        self.get(list(changes))  # raises before anything is written
+        for id, fields in changes.items():
+            self.update(id, **fields)
+
     @abstractmethod
     def open_space(self, space: str, *, encoder: str, dim: int) -> None:
         """Create a vector space, or check that the existing one has this encoder id and dimension.

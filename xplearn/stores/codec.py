@@ -59,7 +59,9 @@ def decode(line: str) -> Experience:
 
 
 def check_changes(changes: Mapping[str, Any], component: str) -> None:
-    """Raise ``ContractError`` unless every name is a field of an experience."""
+    """Raise ``ContractError`` unless every name is a field of an experience that may change."""
+    if "id" in changes:
+        raise ContractError(component, "an experience keeps its id; remove it, then add the other")
     for name in changes:
         if name not in FIELDS:
             hint = nearest(name, FIELDS)

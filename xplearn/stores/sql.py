@@ -88,11 +88,17 @@ class SqlStore(ExperienceStore):
             db.executemany("DELETE FROM experience WHERE seq = ?", seqs)
 
     def update(self, id: str, **changes: Any) -> None:
-        codec.check_changes(changes, type(self).__name__)
+        self.update_many({id: changes})
+
+    def update_many(self, changes: Mapping[str, Mapping[str, Any]]) -> None:
+        if not changes:
+            return
+        for fields in changes.values():
+            codec.check_changes(fields, type(self).__name__)
         with self._writing(_nothing) as db:
-            changed = dataclasses.replace(self.get([id])[0], **changes)
-            row = (codec.plain(changed.task), self._encoded(changed), codec.plain(id))
-            db.execute("UPDATE experience SET task = ?, body = ? WHERE id = ?", row)
+            changed = [dataclasses.replace(held, **changes[held.id]) for held in self.get(list(changes))]
+            rows = [(codec.plain(found.task), self._encoded(found), codec.plain(id)) for id, found in zip(changes, changed, strict=True)]
+            db.executemany("UPDATE experience SET task = ?, body = ? WHERE id = ?", rows)
 
     def open_space(self, space: str, *, encoder: str, dim: int) -> None:
         known = self.spaces().get(space)

@@ -97,6 +97,25 @@ class StoreContract(StoreSearchContract):
             store.update("experience-0", utilty=1.0)
         assert list(store) == [samples.experience(0)]
 
+    def test_several_are_updated_as_one_by_one(self, store: ExperienceStore, new_store: Stores) -> None:
+        fill(store, 3)
+        fill(other := new_store(), 3)
+        store.update_many({"experience-2": {"utility": 0.5, "uses": 3}, "experience-0": {"task": "t"}})
+        other.update("experience-2", utility=0.5, uses=3)
+        other.update("experience-0", task="t")
+        assert list(store) == list(other)
+        assert store.from_task("t") == {"experience-0"}
+        before = store.version
+        store.update_many({})
+        assert store.version == before
+
+    def test_several_of_which_one_cannot_be_updated_stay_as_they_were(self, store: ExperienceStore) -> None:
+        fill(store, 2)
+        for bad in ({"nobody": {"uses": 1}}, {"experience-1": {"utilty": 1.0}}, {"experience-1": {"id": "other"}}):
+            with pytest.raises(ContractError, match=r"nobody|utilty|keeps its id"):
+                store.update_many({"experience-0": {"uses": 1}, **bad})
+        assert [experience.uses for experience in store] == [0, 0]
+
     def test_later_changes_to_what_was_given_or_returned_do_not_reach_the_store(self, store: ExperienceStore) -> None:
         meta: dict[str, Any] = {"list": [1]}
         store.add([dataclasses.replace(samples.experience(0), meta=meta)])
@@ -158,6 +177,7 @@ class StoreContract(StoreSearchContract):
                 lambda: store.add([samples.experience(5)]),
                 lambda: store.remove(["experience-0"]),
                 lambda: store.update("experience-0", uses=1),
+                lambda: store.update_many({"experience-0": {"uses": 1}}),
                 lambda: store.open_space("new", encoder="e", dim=2),
                 lambda: store.restore(str(tmp_path / "copy")),
             ]
