@@ -1,9 +1,10 @@
-"""How much better a trajectory did than its group: the signal of group-relative methods."""
+"""How much better a trajectory, or one of its steps, did than its group: the signal of group-relative methods."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
+from itertools import chain, islice
 from typing import Literal
 
 Scale = Literal["group", "batch", "none"]
@@ -19,7 +20,7 @@ def advantages(returns: Sequence[float], groups: Sequence[Hashable], *, scale: S
     Exactly 0 for every member of a group without variance, a group of one included.
 
     Args:
-        returns: one per trajectory.
+        returns: one per member.
         groups: the group of each; groups may differ in size.
         scale: whose standard deviation.
     """
@@ -35,6 +36,20 @@ def advantages(returns: Sequence[float], groups: Sequence[Hashable], *, scale: S
         for row in rows:
             found[row] = (returns[row] - middle) / divisor
     return found
+
+
+def step_advantages(
+    returns: Sequence[Sequence[float]], groups: Sequence[Sequence[Hashable]], *, scale: Scale = "group"
+) -> list[tuple[float, ...]]:
+    """As ``advantages``, where each of several trajectories has members of a group of its own, e.g. its steps.
+
+    Args:
+        returns: one for each member of each trajectory.
+        groups: the group of each.
+        scale: whose standard deviation.
+    """
+    found = iter(advantages([*chain.from_iterable(returns)], [*chain.from_iterable(groups)], scale=scale))
+    return [tuple(islice(found, len(row))) for row in returns]
 
 
 def groups_without_variance(returns: Sequence[float], groups: Sequence[Hashable]) -> int:

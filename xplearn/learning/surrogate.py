@@ -28,6 +28,8 @@ class Surrogate:
     """Whether the divergence is weighted by the ratio, as the surrogate is."""
     averaging: Averaging
     """What is averaged."""
+    dual_clip: float | None = None
+    """Nor, where the advantage is negative, above this; None for no such bound."""
 
     def needs(self, item: Drawn) -> bool:
         """Without advantage and reference, or not counted, a trajectory adds nothing, to the loss or to its gradient."""
@@ -57,6 +59,9 @@ class Surrogate:
         now = logprobs.detach()
         ratio = (now - old).exp()
         lost = ((ratio < 1 - self.low) & (advantage < 0)) | ((ratio > 1 + self.high) & (advantage > 0))
+        if self.dual_clip is not None:
+            losses = torch.where(advantage < 0, losses.minimum(-self.dual_clip * advantage), losses)
+            lost |= (ratio > self.dual_clip) & (advantage < 0)
         sums = {"ratio_mean": ratio.sum(), "clip_share": lost.sum(), "entropy": -now.sum()}
         if self.beta:
             divergence = k3(logprobs, joined([item.reference for item in items], logprobs))
