@@ -193,3 +193,19 @@ def test_runs_of_one_name_and_folder_are_told_apart_by_path(tmp_path):
 def test_runs_of_one_name_are_told_apart_by_folder(tmp_path):
     runs = [load(named(tmp_path, "run")), load(named(tmp_path, "run", selector="core.random"))]
     assert {entry.run for entry in entries(runs)} == {run.path.name for run in runs}
+
+
+def test_what_the_plain_arm_keeps_stands_beside_the_experience_arm_of_the_same_point():
+    shown = matrix({place: [2 * value for value in values] for place, values in FORGETS.items()}, arm="experience")
+    found = groups([Entry(run="a", matrix=matrix(FORGETS)), Entry(run="a", matrix=shown), Entry(run="b", matrix=shown)])
+    kept = {line.label: {domain: value.mean for domain, value in line.retention.items()} for group in found for line in group.lines}
+    assert kept == {
+        "Base": {},
+        "Base+Harness": {"s": 50.0, "a": 50.0},
+        "a after 1 s": {},
+        "a after 2 a": {},
+        "a+Harness after 1 s": {"s": 50.0, "a": 50.0},
+        "a+Harness after 2 a": {"s": 50.0, "a": 50.0},
+        "b+Harness after 1 s": {},
+        "b+Harness after 2 a": {},
+    }

@@ -54,20 +54,20 @@ def test_differences_are_to_base_and_to_the_plain_arm_of_the_same_point():
     assert abs(both.versus_plain.mean - 10.0) < 1e-9
 
 
-def test_retention_stands_on_the_row_without_the_bank():
+def test_retention_stands_on_the_row_of_the_score_that_it_is_a_part_of():
     base, harness, model, both = table(run()).rows
-    assert base.retention.mean == pytest.approx(100 * 37.5 / 47.5)
-    assert model.retention.mean == pytest.approx(100 * 50 / 60)
-    assert model.retention.low < model.retention.mean < model.retention.high < 100
-    assert harness.retention is both.retention is None
+    assert harness.retention.mean == pytest.approx(100 * 37.5 / 47.5)
+    assert both.retention.mean == pytest.approx(100 * 50 / 60)
+    assert both.retention.low < both.retention.mean < both.retention.high < 100
+    assert base.retention is model.retention is None
 
 
 def test_retention_pairs_task_and_replica_and_is_undefined_where_the_bank_scores_nothing():
     alone = result("e", 1.0)
-    assert table([*run(), alone]).rows[0].retention == table(run()).rows[0].retention
-    (plain, _) = table([result("a", 0.5), result("b", 0.5), result("a", 0.0, arm="experience"), result("b", 0.0, arm="experience")]).rows
-    assert plain.retention is None
-    assert cells(plain)[7] == "–"
+    assert table([*run(), alone]).rows[1].retention == table(run()).rows[1].retention
+    (_, shown) = table([result("a", 0.5), result("b", 0.5), result("a", 0.0, arm="experience"), result("b", 0.0, arm="experience")]).rows
+    assert shown.retention is None
+    assert cells(shown)[7] == "–"
 
 
 def test_a_run_of_one_arm_has_no_columns_of_pairs():
@@ -137,7 +137,7 @@ def test_table_reads_well_as_a_string():
     assert len(lines) == 5
     assert lines[3].split() == ["Model-only", "toy", "4", "50.0", *lines[3].split()[4:]]
     assert "+12.5 [+12.5, +12.5]" in lines[3]
-    assert "83.3 [" in lines[3]
+    assert "83.3 [" in lines[4]
 
 
 def test_scores_and_tokens_by_kind_are_shown_beside_each_other():

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from xplearn.metrics.bootstrap import Interval
 from xplearn.metrics.continual import Matrix, OrderSpread, final_difference, order_spread
+from xplearn.metrics.retention import retention_by_task
 from xplearn.types import Arm
 
 ARMS: tuple[Arm, ...] = ("plain", "experience")
@@ -49,6 +50,8 @@ class Line:
     """By domain, 0 to 100, over tasks."""
     versus_base: Mapping[str, Interval]
     """Paired difference to Base, by domain: the run's own, or that of another which starts alike where it has none."""
+    retention: Mapping[str, Interval]
+    """What the run's plain arm keeps of an experience arm's score, in percent, by domain. See ``metrics.retention``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,8 +67,9 @@ def groups(entries: Sequence[Entry]) -> list[Group]:
     own = {entry.run: entry for entry in entries if entry.matrix.arm == "plain" and entry.at(0)}
     alike = {entry.start: entry for entry in reversed(own.values())}
     bases = {entry.run: found.at(0) for entry in entries if (found := own.get(entry.run) or alike.get(entry.start))}
-    opening = tuple(_line(label, entry, 0, {} if entry.matrix.arm == "plain" else bases) for label, entry in _openings(entries))
-    later = [Group(name=entry.name, lines=tuple(_stages(entry, bases))) for entry in entries]
+    plain = {entry.run: entry for entry in entries if entry.matrix.arm == "plain"}
+    opening = tuple(_opening(label, entry, bases) for label, entry in _openings(entries))
+    later = [Group(name=entry.name, lines=tuple(_stages(entry, bases, plain.get(entry.run)))) for entry in entries]
     return [group for group in (Group(name="", lines=opening), *later) if group.lines]
 
 
@@ -96,22 +100,31 @@ def _openings(entries: Sequence[Entry]) -> Iterator[tuple[str, Entry]]:
             yield "Base" + _harness(arm) + ("" if agree else f" of {entry.run}"), entry
 
 
-def _stages(entry: Entry, bases: Mapping[str, ByDomain]) -> Iterator[Line]:
+def _opening(label: str, entry: Entry, bases: Mapping[str, ByDomain]) -> Line:
+    base = {} if entry.matrix.arm == "plain" else bases.get(entry.run, {})
+    return _line(label, entry, 0, base, base)
+
+
+def _stages(entry: Entry, bases: Mapping[str, ByDomain], plain: Entry | None) -> Iterator[Line]:
     for point, domain in enumerate(entry.matrix.stream, start=1):
         if entry.at(point):
-            yield _line(f"{entry.name} after {point}" + (f" {domain}" if len(entry.matrix.domains) > 1 else ""), entry, point, bases)
+            without = plain.at(point) if plain and plain is not entry else {}
+            label = f"{entry.name} after {point}" + (f" {domain}" if len(entry.matrix.domains) > 1 else "")
+            yield _line(label, entry, point, bases.get(entry.run, {}), without)
 
 
-def _line(label: str, entry: Entry, point: int, bases: Mapping[str, ByDomain]) -> Line:
-    scores, base, mean = entry.at(point), bases.get(entry.run, {}), entry.matrix.bootstrap.mean
+def _line(label: str, entry: Entry, point: int, base: ByDomain, without: ByDomain) -> Line:
+    scores, bootstrap = entry.at(point), entry.matrix.bootstrap
+    kept = {domain: retention_by_task(without[domain], by_task, bootstrap) for domain, by_task in scores.items() if domain in without}
     return Line(
         label=label,
-        scores={domain: mean(list(by_task.values())) for domain, by_task in scores.items()},
+        scores={domain: bootstrap.mean(list(by_task.values())) for domain, by_task in scores.items()},
         versus_base={
-            domain: mean([score - base[domain][task] for task, score in by_task.items()])
+            domain: bootstrap.mean([score - base[domain][task] for task, score in by_task.items()])
             for domain, by_task in scores.items()
             if domain in base
         },
+        retention={domain: found for domain, found in kept.items() if found},
     )
 
 

@@ -47,7 +47,7 @@ class Row:
     versus_plain: Interval | None
     """Experience arm minus plain arm at the same point on the same (task, replica)."""
     retention: Interval | None
-    """On the plain arm's row: what it keeps of the experience arm's score at the same point, in percent. See ``metrics.retention``."""
+    """Of the experience arm's score, what the plain arm keeps at the same point, in percent. See ``metrics.retention``."""
     kinds: Mapping[str, float]
     """Mean score, 0 to 100, by kind of task."""
     kind_tokens: Mapping[str, float]
@@ -97,7 +97,6 @@ def _row(group: Group, groups: Mapping[Group, Sequence[EpisodeResult]], label: s
     members = groups[group]
     base: Group = (0, domain, "plain")
     plain: Group = (point, domain, "plain")
-    shown: Group = (point, domain, "experience")
     return Row(
         label=label,
         point=point,
@@ -112,7 +111,7 @@ def _row(group: Group, groups: Mapping[Group, Sequence[EpisodeResult]], label: s
         seconds=_mean(result.seconds for result in members),
         versus_base=_difference(members, groups.get(base, ()), bootstrap) if group != base else None,
         versus_plain=_difference(members, groups.get(plain, ()), bootstrap) if group != plain else None,
-        retention=paired_retention(members, groups.get(shown, ()), bootstrap) if group == plain else None,
+        retention=paired_retention(groups.get(plain, ()), members, bootstrap) if group != plain else None,
         kinds=_by_kind(members, lambda result: 100.0 * result.score),
         kind_tokens=_by_kind(members, lambda result: result.tokens_in + result.tokens_out),
     )

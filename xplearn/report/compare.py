@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 CAPTION = (
     "score 0 to 100 with bootstrap interval over tasks; vs Base and the difference of final scores are paired on the same tasks; +Harness: "
-    "the bank is shown; forgetting: final minus best so far; BWT: final minus just after its stage; FWT: just before its stage minus "
-    "before learning"
+    "the bank is shown; retention: score without it over score with it, no interval where the latter may be 0; forgetting: final minus "
+    "best so far; BWT: final minus just after its stage; FWT: just before its stage minus before learning"
 )
 
 
@@ -94,6 +94,8 @@ def _scores(found: Sequence[Group], width: int) -> list[RichTable]:
     for domain in domains:
         columns.append(Column(domain, tuple(text(line.scores.get(domain)) for line in lines)))
         columns.append(Column("vs Base", tuple(text(line.versus_base.get(domain), signed=True) for line in lines)))
+        if any(line.retention for line in lines):
+            columns.append(Column("retention %", tuple(text(line.retention.get(domain)) for line in lines)))
     return [draw([*leads, *piece], sections) for piece in pack(columns, leads, width)]
 
 

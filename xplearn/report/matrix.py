@@ -79,8 +79,8 @@ def figures(matrices: Sequence[Matrix]) -> list[Column]:
 
 
 def _retention(arms: Sequence[Matrix], kept: Interval | None) -> Column:
-    """On the plain arm's line: it is what that arm keeps."""
-    return Column("retention %", tuple(text(kept if matrix.arm == "plain" else None) for matrix in arms))
+    """On the line of the score that it is a part of."""
+    return Column("retention %", tuple(text(kept if matrix.arm == "experience" else None) for matrix in arms))
 
 
 def text(value: Interval | None, *, signed: bool = False) -> str:

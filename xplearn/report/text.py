@@ -114,6 +114,6 @@ def caption(table: Table) -> str:
     """What the columns mean."""
     return (
         f"score 0 to 100 with {100 * table.confidence:g} % bootstrap interval over tasks; differences are paired on the same task and "
-        "replica; retention: score without the bank over score with it, on the row without it, no interval where the latter may be 0; "
+        "replica; retention: score without the bank over score with it, no interval where the latter may be 0; "
         "tokens and seconds are per episode"
     )
