@@ -13,7 +13,7 @@ Capability = str
 """A dotted name, ``<slot>.<what>``; a plugin may define its own under its own name.
 
 ``policy.score .train .encode .memory .reference .rank .keyed .pretrained .distribution`` ·
-``env.replay .actions .demos .ranking .pages`` · ``selector.act .study .none`` · ``conditioner.text .latent`` ·
+``env.replay .actions .demos .ranking .pages`` · ``selector.act .study .none`` · ``conditioner.text .latent .shows`` ·
 ``learner.conditioned .drawn`` · ``store.filled`` · ``store.space:<name>``
 """
 
@@ -36,6 +36,7 @@ WHY: dict[Capability, str] = {
     "selector.study": "trajectories must be chosen for training",
     "conditioner.text": "experience must be shown as text",
     "conditioner.latent": "experience must be shown as latent memory",
+    "conditioner.shows": "what is selected must be in the policy's input, unasked: else acting with experience is acting without",
     "learner.conditioned": "gradients must reach its adapter through the conditioned forward pass",
     "learner.drawn": "gradients must reach it through completions that the policy drew itself, for it acts on drawn tokens only",
     "store.filled": "something must have written the bank",

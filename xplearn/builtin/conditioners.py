@@ -39,7 +39,7 @@ class PromptConditioner(Conditioner):
 
     @property
     def provides(self) -> frozenset[Capability]:
-        return frozenset({"conditioner.text"})
+        return frozenset({"conditioner.text", "conditioner.shows"})
 
     def condition(self, queries: Sequence[Query], selections: Sequence[Selection]) -> list[Conditioning]:
         return [self._conditioning(query, selection) for query, selection in zip(queries, selections, strict=True)]

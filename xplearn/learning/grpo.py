@@ -141,7 +141,7 @@ class GrpoLearner(PolicyGradientLearner):
                 reference = [*scored(policy, items, micro_tokens=self.micro_tokens)]
         return [replace(item, old=o, reference=r) for item, o, r in zip(items, old, reference, strict=True)]
 
-    def objective(self, policy: LocalPolicy, agent: AgentView) -> Surrogate:
+    def objective(self, items: Sequence[Drawn], policy: LocalPolicy, agent: AgentView) -> Surrogate:
         high = self.epsilon if self.epsilon_high is None else self.epsilon_high
         return Surrogate(
             low=self.epsilon, high=high, beta=self.beta, corrected=self.kl_corrected, averaging=self.reduction, dual_clip=self.dual_clip

@@ -98,7 +98,7 @@ class PolicyGradientLearner(Learner):
         """The same with the log-probabilities that must be known before the first of ``steps`` optimiser steps."""
 
     @abstractmethod
-    def objective(self, policy: LocalPolicy, agent: AgentView) -> Objective:
+    def objective(self, items: Sequence[Drawn], policy: LocalPolicy, agent: AgentView) -> Objective:
         """What is minimised."""
 
     @abstractmethod
@@ -130,7 +130,7 @@ class PolicyGradientLearner(Learner):
                 policy=policy,
                 parameters=parameters,
                 items=self.known(items, policy, steps=total),
-                objective=self.objective(policy, agent),
+                objective=self.objective(items, policy, agent),
                 optimizer=self._optimizer(parameters),
                 rates=[self._rate(self._steps + step) for step in range(total)],
             )

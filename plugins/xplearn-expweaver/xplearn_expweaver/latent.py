@@ -81,7 +81,7 @@ class LatentConditioner(Conditioner):
 
     @property
     def provides(self) -> frozenset[Capability]:
-        return frozenset({"conditioner.latent"})
+        return frozenset({"conditioner.latent", "conditioner.shows"})
 
     @property
     def requires(self) -> frozenset[Capability]:
