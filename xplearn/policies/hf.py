@@ -16,7 +16,7 @@ from xplearn.capability import Capability
 from xplearn.component import State
 from xplearn.errors import ConfigError, ContractError
 from xplearn.interfaces.agent import AgentView
-from xplearn.interfaces.policy import AllChoices, LocalPolicy, TokenScores
+from xplearn.interfaces.policy import AllChoices, LocalPolicy, Support, TokenScores
 from xplearn.policies import backbone, saving
 from xplearn.policies.adapter import Adapter
 from xplearn.policies.decoding import Row
@@ -26,7 +26,8 @@ from xplearn.policies.precision import Dtype, choose_device, choose_dtype, set_t
 from xplearn.policies.ranker import Ranker
 from xplearn.policies.ranking import RankingConfig
 from xplearn.policies.recurrence import Recurrence
-from xplearn.policies.scoring import read, retrieve, score
+from xplearn.policies.scorer import Scorer
+from xplearn.policies.scoring import read, retrieve
 from xplearn.policies.usable import check_usable
 from xplearn.policies.weights import LoraConfig
 from xplearn.types import Completion, Conditioning, Sampling
@@ -72,7 +73,7 @@ class HfPolicy(LocalPolicy):
 
     @property
     def provides(self) -> frozenset[Capability]:
-        named = "score", "train", "encode", "memory", "reference", "rank", "keyed", "pretrained"
+        named = "score", "train", "encode", "memory", "reference", "rank", "keyed", "pretrained", "distribution"
         return frozenset(f"policy.{name}" for name in named)
 
     def setup(self, agent: AgentView) -> None:
@@ -173,29 +174,35 @@ class HfPolicy(LocalPolicy):
         )
 
     def score(
-        self, conditionings: Sequence[Conditioning], completions: Sequence[Completion], choices: AllChoices | None = None
+        self,
+        conditionings: Sequence[Conditioning],
+        completions: Sequence[Completion],
+        choices: AllChoices | None = None,
+        *,
+        support: Sequence[Tensor] | None = None,
     ) -> TokenScores:
         """Log-probabilities of given completions, read in packed sequences; of orders of candidates, of each choice.
 
         Raises:
-            ContractError: a completion has tokens and no prompt, is none of its admissible actions, or is an order without candidates.
+            ContractError: a completion has tokens and no prompt, is none of its admissible actions, or is an order without candidates;
+                ``support`` is asked for of an order, or not at every token.
         """
-        engine = self._ready
-        offered = per_row(choices, len(completions))
-        rows = list(zip(conditionings, completions, offered, strict=True))
-        filled = [at for at, (_, completion, _) in enumerate(rows) if completion.token_ids]
-        orders = [at for at in filled if completions[at].sampling.choices == "rank" and offered[at]]
-        targets = [engine.target(at, *rows[at]) for at in sorted({*filled} - {*orders})]
-        lengths = torch.tensor([len(completion.token_ids) for completion in completions], device=engine.network.device)
-        width = int(lengths.max()) if len(completions) else 0
-        mask = torch.arange(width, device=lengths.device) < lengths[:, None]
-        empty = torch.zeros(mask.shape, device=lengths.device)
-        logprobs = score(engine.network, targets, empty, limit=self.score_tokens)
-        drawn = self._ranker.score(_at(conditionings, orders), _at(completions, orders), [offered[at] or () for at in orders])
-        for at, values in zip(orders, drawn, strict=True):
-            place = torch.full(values.shape, at, device=lengths.device), torch.arange(len(values), device=lengths.device)
-            logprobs = logprobs.index_put(place, values)
-        return TokenScores(logprobs=logprobs, mask=mask)
+        return self._scorer.score(conditionings, completions, per_row(choices, len(completions)), support)
+
+    def likely(
+        self, conditionings: Sequence[Conditioning], completions: Sequence[Completion], choices: AllChoices | None = None, *, k: int | None
+    ) -> list[Support]:
+        """What the tokens of given completions could have been, in one reading of them; ``[0, 0]`` for an empty one.
+
+        Raises:
+            ContractError: as ``score``, or ``k`` is below 1, or a completion is an order of candidates.
+        """
+        with torch.no_grad(), self._ready.acting():
+            return self._scorer.likely(conditionings, completions, per_row(choices, len(completions)), k)
+
+    @property
+    def _scorer(self) -> Scorer:
+        return Scorer(self._ready, self._ranker, self.score_tokens)
 
     def transcribe(self, conditionings: Sequence[Conditioning], texts: Sequence[str]) -> list[Completion]:
         """Completions with the tokens of ``texts``; empty and ``finish="context"`` where they do not fit the context."""

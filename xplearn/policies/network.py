@@ -27,6 +27,7 @@ class Network:
         self._cache_name = "cache" if "cache" in inspect.signature(self._backbone.forward).parameters else "past_key_values"
         self.layers: int = model.config.num_hidden_layers
         self.width: int = model.config.hidden_size
+        self.vocabulary: int = self._head.weight.shape[0]
         self.sites = Sites(self._backbone.layers, model.get_input_embeddings())
         self.device: torch.device = self._head.weight.device
         self.dtype: torch.dtype = self._head.weight.dtype

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -10,7 +10,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.nn.functional import cross_entropy
 
 from xplearn.policies.adapter import MemoryBatch, Retrieved
 from xplearn.policies.network import Network
@@ -64,6 +63,10 @@ class Target:
         return [True] * len(self.completion) if self.allowed is None else [ids is not None for ids in self.allowed]
 
 
+Place = tuple[Target, int]
+"""A token of a completion."""
+
+
 def score(network: Network, targets: Sequence[Target], into: Tensor, *, limit: int) -> Tensor:
     """``into`` with the log-probabilities of the targets written to their rows; gradients flow where they are enabled.
 
@@ -73,11 +76,41 @@ def score(network: Network, targets: Sequence[Target], into: Tensor, *, limit: i
         into: float32 ``[B, T]``.
         limit: padded tokens of one forward pass.
     """
+    for places, states in uncertain(network, targets, limit=limit):
+        into = into.index_put(index(places, into.device), of_drawn(distribution(network, states, places), places))
+    return into
+
+
+def uncertain(network: Network, targets: Sequence[Target], *, limit: int) -> Iterator[tuple[list[Place], Tensor]]:
+    """The tokens that had a choice and the hidden states ``[P, D]`` before them, a bounded number at a time, those of a target together."""
     packed = pack([target.read for target in targets], [target.tag for target in targets], limit=limit, width=network.width)
     for batch in batches(packed, limit):
-        rows, columns, values = _score_batch(network, targets, batch)
-        into = into.index_put((rows, columns), values)
-    return into
+        held, states, _ = _predict(network, targets, batch)
+        wanted = np.zeros(states.shape[:2], dtype=np.bool_)
+        for row, target in enumerate(held):
+            wanted[row, : len(target.completion)] = target.uncertain
+        places = [(held[row], column) for row, column in np.argwhere(wanted).tolist()]
+        before = states[torch.from_numpy(wanted).to(network.device)]
+        for start in range(0, len(places), _HEAD):
+            yield places[start : start + _HEAD], before[start : start + _HEAD]
+
+
+def distribution(network: Network, states: Tensor, places: Sequence[Place]) -> Tensor:
+    """Log-probabilities ``[P, V]`` of what could have been drawn after hidden states ``[P, D]``: tempered, -inf where not admissible."""
+    temperature = torch.tensor([target.temperature for target, _ in places], device=network.device)
+    return _masked(network.logits(states) / temperature[:, None], places).log_softmax(-1)
+
+
+def of_drawn(logprobs: Tensor, places: Sequence[Place]) -> Tensor:
+    """Log-probabilities ``[P]`` of the drawn tokens among those of the vocabulary, ``[P, V]``."""
+    tokens = torch.tensor([int(target.completion[column]) for target, column in places], device=logprobs.device)
+    return logprobs.gather(1, tokens[:, None])[:, 0]
+
+
+def index(places: Sequence[Place], device: torch.device) -> tuple[Tensor, Tensor]:
+    """Rows and columns of the result, int64 ``[P]`` each."""
+    rows, columns = [target.row for target, _ in places], [column for _, column in places]
+    return torch.tensor(rows, dtype=torch.int64, device=device), torch.tensor(columns, dtype=torch.int64, device=device)
 
 
 def read(network: Network, batch: Sequence[Packed], memory: MemoryBatch | None = None, carried: Sequence[Carried] | None = None) -> Tensor:
@@ -133,39 +166,13 @@ def _predict(network: Network, targets: Sequence[Target], batch: Sequence[Packed
     return _Predicted(held, network.sites.at_norm(states, memory), memory)
 
 
-def _score_batch(network: Network, targets: Sequence[Target], batch: Sequence[Packed]) -> tuple[Tensor, Tensor, Tensor]:
-    """Rows, columns and log-probabilities ``[P]`` of the uncertain tokens of a batch of packed sequences."""
-    device = network.device
-    held, states, _ = _predict(network, targets, batch)
-    wanted = np.zeros(states.shape[:2], dtype=np.bool_)
-    for row, target in enumerate(held):
-        wanted[row, : len(target.completion)] = target.uncertain
-    rows, columns = np.nonzero(wanted)
-    drawn = [(held[row], column) for row, column in zip(rows.tolist(), columns.tolist(), strict=True)]
-    values = _logprobs(network, states[torch.from_numpy(wanted).to(device)], drawn)
-    result_rows = torch.tensor([target.row for target, _ in drawn], dtype=torch.int64, device=device)
-    return result_rows, torch.from_numpy(columns).to(device), values
-
-
-def _logprobs(network: Network, states: Tensor, drawn: Sequence[tuple[Target, int]]) -> Tensor:
-    """Log-probability ``[P]`` of each drawn token (target and place) given the hidden state ``[P, D]`` before it."""
-    parts = [torch.zeros(0, device=network.device)]
-    for start in range(0, len(drawn), _HEAD):
-        chunk = drawn[start : start + _HEAD]
-        temperature = torch.tensor([target.temperature for target, _ in chunk], device=network.device)
-        logits = network.logits(states[start : start + _HEAD]) / temperature[:, None]
-        tokens = torch.tensor([int(target.completion[place]) for target, place in chunk], device=network.device)
-        parts.append(-cross_entropy(_masked(logits, chunk), tokens, reduction="none"))
-    return torch.cat(parts)
-
-
-def _masked(logits: Tensor, drawn: Sequence[tuple[Target, int]]) -> Tensor:
+def _masked(logits: Tensor, places: Sequence[Place]) -> Tensor:
     """Logits ``[P, V]`` without the tokens that were not admissible."""
-    if all(target.allowed is None for target, _ in drawn):
+    if all(target.allowed is None for target, _ in places):
         return logits
     blocked = np.zeros(logits.shape, dtype=np.bool_)
-    for row, (target, place) in enumerate(drawn):
+    for row, (target, column) in enumerate(places):
         if target.allowed is not None:
             blocked[row] = True
-            blocked[row, target.allowed[place]] = False
+            blocked[row, target.allowed[column]] = False
     return logits.masked_fill(torch.from_numpy(blocked).to(logits.device), float("-inf"))
