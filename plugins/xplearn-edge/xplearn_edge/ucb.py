@@ -33,9 +33,11 @@ def worth(utility: ArrayLike, uses: ArrayLike, total: ArrayLike | None = None, *
     """
     shown = np.asarray(uses, dtype=np.float64)
     every = shown.sum() if total is None else np.asarray(total, dtype=np.float64)
-    return np.asarray(utility, dtype=np.float64) + ucb * np.sqrt(np.log1p(every) / (1.0 + shown))
+    doubt: Numbers = np.sqrt(np.log1p(every) / (1.0 + shown))
+    return np.asarray(utility, dtype=np.float64) + ucb * doubt
 
 
 def score(cosine: ArrayLike, worths: ArrayLike, *, alpha: float = ALPHA) -> Numbers:
     """``alpha * (cos + 1) / 2 + (1 - alpha) * worth`` [C]: 1 ranks by similarity alone, 0 by worth alone."""
-    return alpha * (np.asarray(cosine, dtype=np.float64) + 1.0) / 2.0 + (1.0 - alpha) * np.asarray(worths, dtype=np.float64)
+    likeness = (np.asarray(cosine, dtype=np.float64) + 1.0) / 2.0
+    return alpha * likeness + (1.0 - alpha) * np.asarray(worths, dtype=np.float64)
