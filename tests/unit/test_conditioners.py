@@ -50,7 +50,7 @@ def test_conversation_without_a_user_turn_gets_one():
 
 
 def test_provides_text():
-    assert PromptConditioner().provides == {"conditioner.text"}
+    assert PromptConditioner().provides == {"conditioner.text", "conditioner.shows"}
     assert NoneConditioner().provides == frozenset()
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
-from xplearn import AgentView, Capability, ConfigError, LocalPolicy, RolloutPlan, Trajectory
-from xplearn.component import State
+from xplearn import AgentView, Capability, ConfigError, ContractError, LocalPolicy, RolloutPlan, Trajectory
 from xplearn.learning.advantage import mean
 from xplearn.learning.drawn import Drawn
 from xplearn.learning.grpo import GrpoLearner
@@ -17,6 +16,8 @@ from xplearn_edge.objective import DistillSurrogate, Divergence
 from xplearn_edge.schedule import Schedule, factor
 from xplearn_edge.teacher import Lesson, lessons
 from xplearn_edge.weights import Gain, Weight, step_weights
+
+State = dict[str, Any]
 
 
 @dataclass(kw_only=True)
@@ -84,28 +85,27 @@ class DistillLearner(GrpoLearner):
     @property
     def requires(self) -> frozenset[Capability]:
         wide = {"policy.distribution"} if self.rkl != "sampled" and self.coefficient else set()
-        return super().requires | {"conditioner.shows", "selector.selects"} | wide
+        return super().requires | {"conditioner.shows"} | wide
 
     @property
     def ways_out(self) -> Mapping[Capability, str]:
-        plain = "without experience: learner: {name: core.grpo, arms: plain}"
-        return {
-            **super().ways_out,
-            "policy.distribution": "edge.distill with rkl=sampled",
-            "conditioner.shows": plain,
-            "selector.selects": plain,
-        }
+        plain = "learner: {name: core.grpo, arms: plain}, which needs no experience"
+        return {**super().ways_out, "policy.distribution": "learner: {name: edge.distill, rkl: sampled}", "conditioner.shows": plain}
 
     def plan(self) -> RolloutPlan:
         return replace(super().plan(), plain_from=self.scaffold_steps)
+
+    def setup(self, agent: AgentView) -> None:
+        """Refuse a selector that never selects: both arms would be the same, and nothing ever distilled."""
+        if "selector.none" in agent.selector.provides:
+            raise ContractError(self.name, "the selector never selects anything, so there is no teacher; say e.g. selector=edge.retrieve")
 
     def learn(self, batch: Sequence[Trajectory], agent: AgentView) -> Mapping[str, float]:
         """Learn from the groups of the batch, as ``core.grpo`` does.
 
         Returns:
-            Its figures, and ``gain_mean`` (over the ``groups`` with both arms), ``groups_one_armed`` (left out of it), ``gate_open`` (share of
-            groups that gained), ``taught`` (tokens that the teacher was asked about), ``divergence`` (nats at each of them) and
-            ``coefficient``.
+            Its figures, what the groups ``gained``, ``taught`` (tokens that the teacher was asked about), ``divergence`` (nats at each of
+            them) and ``coefficient``.
 
         Raises:
             ContractError: as ``core.grpo``.

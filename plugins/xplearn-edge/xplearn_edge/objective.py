@@ -9,7 +9,7 @@ from typing import Literal
 import torch
 from torch.nn.functional import pad
 
-from xplearn import LocalPolicy
+from xplearn import ContractError, LocalPolicy
 from xplearn.learning.drawn import NO_ID, Drawn, Scored, likely, scored
 from xplearn.learning.losses import Reduction, reverse_kl, reverse_kl_sampled, share
 from xplearn.learning.surrogate import Surrogate, per_token
@@ -79,7 +79,8 @@ class DistillSurrogate(Surrogate):
             student = scores.logprobs[taught]
             teacher = torch.cat(scored(self.policy, self._teachers(items), micro_tokens=self.micro_tokens)).to(student)
             return reverse_kl_sampled(student, teacher), student.detach() - teacher
-        assert scores.support is not None and self._told is not None, "support is asked before every pass"
+        if scores.support is None or self._told is None:
+            raise ContractError("edge.distill", "was not asked for its support before the pass")
         value = reverse_kl(scores.support[taught], self._told.to(scores.support), renormalise=self.rkl == "teacher_topk")
         return value, value.detach()
 

@@ -10,7 +10,7 @@ Schedule = Literal["constant", "linear", "cosine"]
 
 
 def factor(schedule: Schedule, done: int, steps: int | None) -> float:
-    """What the coefficient is multiplied with after ``done`` of ``steps`` rounds; nothing once they are over, everything where they never are."""
+    """What the coefficient is multiplied with after ``done`` of ``steps`` rounds: 0 once they are over, 1 where they never are (None)."""
     if steps is None:
         return 1.0
     if done >= steps:
