@@ -10,6 +10,7 @@ from xplearn.component import Component
 from xplearn.errors import RecordError
 from xplearn.experiment.build import Parts
 from xplearn.experiment.checkpoint import Checkpoints
+from xplearn.experiment.journal import BankWatch
 from xplearn.experiment.observer import Hooks, Observer
 from xplearn.experiment.pools import Pools
 from xplearn.experiment.stream import Domain
@@ -38,6 +39,8 @@ class Context:
     hooks: Hooks
     panels: Mapping[str, tuple[Domain, Sequence[Task]]]
     """Domain and evaluated tasks by name."""
+    watch: BankWatch = field(default_factory=BankWatch)
+    """What the bank held when a learner was last called."""
     changes: int = 0
     """How many changes of the agent lie behind, made in this process or restored."""
     evaluated_at: int | None = None

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import contextlib
 import math
+import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from xplearn.errors import ContractError
+from xplearn.experiment.contamination import contamination
 from xplearn.experiment.context import Context
+from xplearn.experiment.journal import CallJournal, NotedProgress, compare, size
 from xplearn.experiment.stream import Stage
 from xplearn.interfaces import Learner
+from xplearn.record.history import RESERVED
 from xplearn.types import Trajectory
 
 Batch = Callable[[], Sequence[Trajectory]]
 """Makes the batch when it is first needed: a resumed run may not need it any more."""
+
+Figures = Mapping[str, float]
+"""What a learner returned."""
 
 Fingerprints = Mapping[str, Mapping[str, tuple[float, float]]]
 """Sum and sum of squares of each trainable parameter, by part."""
@@ -25,13 +32,14 @@ def learn(run: Context, stage: Stage, round: int, key: str, batch: Batch) -> Non
     """Let every learner of ``record``, ``learner`` or ``warmup`` learn from the batch, in order; each is one change of the agent.
 
     Raises:
-        ContractError: a figure is not finite, or training moved nothing.
+        ContractError: a figure is not finite, training moved nothing, or the bank holds what was made from an evaluated task.
     """
     learners = run.parts.learners(key)
     version, before = run.agent.policy.version, fingerprints(run) if key not in ("record", *run.proved) else {}
     for number, (path, name, learner) in enumerate(learners, start=1):
         change = f"{path}/{stage.index}/{round}"
-        keep = key != "record" and number == len(learners) and round == stage.config.rounds - 1
+        last = key != "record" or not run.parts.learners(run.experiment.learns(stage.config))
+        keep = last and number == len(learners) and round == stage.config.rounds - 1
         run.change(change, partial(_learn, run, change, name, learner, batch), keep=keep)
     if before and run.agent.policy.version > version:
         require_movement(before, fingerprints(run))
@@ -39,21 +47,45 @@ def learn(run: Context, stage: Stage, round: int, key: str, batch: Batch) -> Non
 
 
 def _learn(run: Context, change: str, name: str, learner: Learner, batch: Batch) -> None:
-    trajectories = batch()
-    run.agent.checkpoint = progress = run.checkpoints.progress(change, run.observer)
+    """One call of a learner, written down. Its checkpoint comes after; lines that none follows are dropped when the run goes on."""
+    trajectories, store = batch(), run.agent.store
+    progress, journal = run.checkpoints.progress(change, run.observer), CallJournal(name)
+    run.agent.checkpoint, run.agent.journal = NotedProgress(progress, journal), journal
+    before = run.watch.look(store)
     with run.checkpoints.changing(run.agent, shared=not run.folder.bank.exists()), contextlib.closing(progress):
+        began = time.perf_counter()
         scalars = {figure: float(value) for figure, value in learner.learn(trajectories, run.agent).items()}
-        _require_finite(name, change, scalars)
+        call: dict[str, float] = {"seconds": time.perf_counter() - began}
+        _require_sound(name, change, scalars)
+        after = run.watch.look(store)
+        if after is not before:
+            _require_clean(run, name, change)
+            call |= size(store, after)
+    whose = _whose(run, change, name)
+    run.writer.history({**whose, **note} for note in (*compare(before, after), *journal.lines))
+    run.writer.scalars({**whose, "call": call, **scalars})
+    run.hooks("xplearn_learn_end", stage=whose["stage"], round=whose["round"], learner=name, scalars=scalars)
+
+
+def _whose(run: Context, change: str, name: str) -> dict[str, Any]:
     path, stage, round = change.split("/")
-    whose = {"stage": int(stage), "round": int(round), "learner": path, "name": name, "policy_version": run.agent.policy.version}
-    run.writer.scalars({**whose, **scalars})
-    run.hooks("xplearn_learn_end", stage=int(stage), round=int(round), learner=name, scalars=scalars)
+    version = run.agent.policy.version
+    return {"number": run.changes, "stage": int(stage), "round": int(round), "learner": path, "name": name, "policy_version": version}
 
 
-def _require_finite(name: str, change: str, scalars: Mapping[str, float]) -> None:
+def _require_sound(name: str, change: str, scalars: Figures) -> None:
     for figure, value in scalars.items():
         if not math.isfinite(value):
             raise ContractError(name, f"returned {figure} = {value} ({change}); a figure must be finite")
+        if figure in RESERVED:
+            raise ContractError(name, f"returned a figure called '{figure}', which says whose the figures are; call it otherwise")
+
+
+def _require_clean(run: Context, name: str, change: str) -> None:
+    """Refuse what was just written where it comes from an evaluated task: the call is undone when the run goes on."""
+    problem = contamination(run)
+    if problem:
+        raise ContractError(name, f"{problem} ({change} is undone, nothing was evaluated with it)")
 
 
 def fingerprints(run: Context) -> Fingerprints:

@@ -14,6 +14,7 @@ from typing import Any
 from xplearn.errors import RecordError
 from xplearn.experiment.build import build_parts
 from xplearn.experiment.checkpoint import Checkpoints
+from xplearn.experiment.contamination import contamination, warnings
 from xplearn.experiment.context import Context
 from xplearn.experiment.evaluate import panels
 from xplearn.experiment.observer import Hooks, Observer
@@ -81,15 +82,16 @@ def open_run(experiment: Experiment, plugins: Plugins, given: dict[str, Any], pl
         _stamp(header, versions, {name: panel(chosen) for name, (_, chosen) in tasks.items()}, place)
         header.parts = parts.describe()
         header.write(place.header)
+        checkpoints = Checkpoints(place.checkpoints)
         run = Context(
             experiment=experiment,
             parts=parts,
             agent=parts.agent(experiment.run.seed),
             pools=pools,
             folder=place,
-            writer=stack.enter_context(contextlib.closing(RunWriter(place))),
+            writer=stack.enter_context(contextlib.closing(RunWriter(place, changes=checkpoints.last.number if checkpoints.last else -1))),
             header=header,
-            checkpoints=Checkpoints(place.checkpoints),
+            checkpoints=checkpoints,
             observer=observer,
             hooks=Hooks(plugins, observer),
             panels=tasks,
@@ -164,6 +166,7 @@ def _set_up(run: Context) -> None:
     else:
         _require_own_bank(run)
         run.checkpoints.restore(agent, run.components)
+    _require_clean(run)
     run.proved = {"learner", "warmup"} if agent.policy.version > 0 else set()
 
 
@@ -171,6 +174,15 @@ def _require_own_bank(run: Context) -> None:
     """Refuse to go on over what others wrote to a bank outside the run folder."""
     if len(run.agent.store) and not run.folder.bank.exists():
         run.checkpoints.require_own_bank(run.agent, {result.id: result.score for result in Run(run.folder, run.header).episodes()})
+
+
+def _require_clean(run: Context) -> None:
+    """Refuse a bank that holds what was made from evaluated tasks, and tell what cannot be checked."""
+    problem = contamination(run)
+    if problem:
+        raise RecordError(run.folder.path, problem)
+    for line in warnings(run):
+        run.observer.note(line)
 
 
 def _withdraw(run: Context, kind: type[BaseException] | None, *_: object) -> None:

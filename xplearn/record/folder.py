@@ -26,6 +26,7 @@ class RunFolder:
         self.header = path / "run.json"
         self.episodes = path / "episodes.jsonl"
         self.metrics = path / "metrics.jsonl"
+        self.history = path / "history.jsonl"
         self.checkpoints = path / "checkpoints"
         self.bank = path / "bank"
         self.studies = path / "study"
@@ -81,7 +82,7 @@ class RunFolder:
 
     def _recorded(self) -> list[Path]:
         """Whatever a run writes but its header."""
-        return [self.checkpoints, self.bank, self.path / "trajectories", self.studies, self.episodes, self.metrics]
+        return [self.checkpoints, self.bank, self.path / "trajectories", self.studies, self.episodes, self.metrics, self.history]
 
     def _clear(self) -> None:
         for path in self._recorded():

@@ -12,9 +12,11 @@ from xplearn.metrics.bootstrap import Bootstrap
 from xplearn.metrics.continual import Matrix, build_matrix
 from xplearn.metrics.scores import evaluated
 from xplearn.metrics.table import POOLED, Table, build_table
+from xplearn.record.bank import last_checkpoint
 from xplearn.record.folder import RunFolder
 from xplearn.record.formats import as_json, load_result, load_trajectory
 from xplearn.record.header import Header, read_header
+from xplearn.record.history import Call, Note, load_call, load_note
 from xplearn.record.lines import read_lines
 from xplearn.types import Arm, EpisodeResult, Trajectory
 
@@ -42,6 +44,16 @@ class Run:
     def scalars(self) -> list[dict[str, Any]]:
         """The learners' figures, one mapping for each stage, round and learner."""
         return list(dict(read_lines(self._folder.metrics, _figures)).values())
+
+    def calls(self) -> list[Call]:
+        """What each call of a learner cost, in order, and how large a bank it left; none of a run recorded before costs were."""
+        return [call for call in read_lines(self._folder.metrics, load_call) if call is not None]
+
+    def history(self) -> list[Note]:
+        """What happened to the bank, in order, up to the last checkpoint: a change under way may still be undone."""
+        last = last_checkpoint(self._folder.checkpoints)
+        notes = list(read_lines(self._folder.history, load_note))
+        return notes if last is None else [note for note in notes if note.number <= last.number]
 
     def explained(self) -> list[tuple[int, int, dict[str, Any]]]:
         """What the curriculum said about its choice, as ``(stage, round, mapping)``, in order.
@@ -110,7 +122,8 @@ class Run:
 def _figures(line: str) -> tuple[tuple[int, int, str], dict[str, Any]]:
     """One learner's figures, after what they belong to."""
     raw = json.loads(line)
-    return (raw["stage"], raw["round"], raw["learner"]), raw
+    figures = {name: value for name, value in raw.items() if name not in ("number", "call")}
+    return (raw["stage"], raw["round"], raw["learner"]), figures
 
 
 def _study(path: Path) -> tuple[int, int, dict[str, Any]]:

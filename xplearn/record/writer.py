@@ -12,9 +12,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from xplearn.files import replacing
+from xplearn.files import replacing, sync
 from xplearn.record.folder import RunFolder
 from xplearn.record.formats import as_json, dump_trajectory, load_result
+from xplearn.record.history import number_of
 from xplearn.record.lines import mend, read_lines
 from xplearn.types import EpisodeResult, Trajectory
 
@@ -22,18 +23,31 @@ _encode = json.JSONEncoder(separators=(",", ":")).encode
 
 
 class RunWriter:
-    """The open files of a run. Opening drops what a kill left half-written."""
+    """The open files of a run. Opening drops what a kill left half-written.
 
-    def __init__(self, folder: RunFolder) -> None:
+    Args:
+        folder: of the run.
+        changes: how many changes of the agent lie behind the last checkpoint; lines of later ones are dropped, as those changes are made
+            again. None keeps every line.
+    """
+
+    def __init__(self, folder: RunFolder, *, changes: int | None = None) -> None:
         self._folder = folder
         self._files: dict[Path, BinaryIO] = {}
-        for path in (folder.episodes, folder.metrics):
-            mend(path, lambda _: True, json.loads)
-        self._done = {result.id: result.phase for result in read_lines(folder.episodes, load_result)}
+        mend(folder.episodes, lambda _: True, json.loads)
+        for path in (folder.metrics, folder.history):
+            mend(path, lambda number: changes is None or number <= changes, number_of)
+        results = list(read_lines(folder.episodes, load_result))
+        self._done = {result.id: result.phase for result in results}
+        self._environments = {result.id: result.env for result in results}
 
     def done(self, phase: str) -> frozenset[str]:
         """Ids of the finished episodes of a phase."""
         return frozenset(id for id, where in self._done.items() if where == phase)
+
+    def environment(self, id: str) -> str | None:
+        """Name of the environment that a finished episode was played in; None for another id."""
+        return self._environments.get(id)
 
     @property
     def has_episodes(self) -> bool:
@@ -48,6 +62,7 @@ class RunWriter:
         self._append(path, dump_trajectory(trajectory))
         self._append(self._folder.episodes, _encode(as_json(result)))
         self._done[result.id] = result.phase
+        self._environments[result.id] = result.env
 
     def trajectories(self, phase: str, batch: Iterable[Trajectory]) -> None:
         """Record a whole phase that belongs to no episodes of its own, all or none."""
@@ -57,6 +72,12 @@ class RunWriter:
     def scalars(self, line: dict[str, Any]) -> None:
         """Record the figures of one learner."""
         self._append(self._folder.metrics, _encode(line))
+
+    def history(self, lines: Iterable[dict[str, Any]]) -> None:
+        """Record what happened to the bank."""
+        text = "\n".join(map(_encode, lines))
+        if text:
+            self._append(self._folder.history, text)
 
     def sync(self) -> None:
         """Force everything written so far to disk."""
@@ -73,5 +94,8 @@ class RunWriter:
         file = self._files.get(path)
         if file is None:
             path.parent.mkdir(parents=True, exist_ok=True)
+            new = not path.exists()
             file = self._files[path] = path.open("ab", buffering=0)
+            if new:
+                sync(path.parent)
         file.write(line.encode() + b"\n")

@@ -1,0 +1,117 @@
+"""Reading a bank where it lies: a file, or as a run's checkpoint holds it. Nothing is written; a run in progress is not disturbed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from xplearn.errors import RecordError
+from xplearn.record.checked import conforms
+from xplearn.record.folder import RunFolder
+
+if TYPE_CHECKING:
+    from xplearn.interfaces import ExperienceStore
+
+SNAPSHOT = "bank.snapshot"
+"""Name of the bank in a checkpoint."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kept:
+    """A checkpoint of a run, as far as its bank goes."""
+
+    number: int
+    """Changes of the agent behind it."""
+    stage: int | None
+    """0-based, warm-up stages counted; None before the first change."""
+    path: Path
+    """The bank in it."""
+
+
+def kept(checkpoints: Path) -> list[Kept]:
+    """The checkpoints in a folder, in order. One that a run in progress drops meanwhile is left out.
+
+    Raises:
+        RecordError: one is damaged.
+    """
+    folders = checkpoints.iterdir() if checkpoints.is_dir() else ()
+    numbered = sorted((int(path.name), path) for path in folders if path.name.isascii() and path.name.isdecimal())
+    return [found for number, path in numbered if (found := _kept(number, path)) is not None]
+
+
+def last_checkpoint(checkpoints: Path) -> Kept | None:
+    """The last of ``kept``."""
+    found = kept(checkpoints)
+    return found[-1] if found else None
+
+
+def bank_path(given: str) -> Path:
+    """The bank file that words of a command line mean: a file, a run folder, or ``RUN@STAGE``.
+
+    A run's bank is the last checkpoint's, wherever the run keeps it: what a change under way made of it may still be undone. ``STAGE``
+    counts as ``xplearn show`` does, from 1 and without warm-up stages.
+
+    Raises:
+        RecordError: there is no bank, or no checkpoint of that stage was kept.
+    """
+    run, at, stage = given.rpartition("@")
+    path = Path(run) if at and not Path(given).exists() else Path(given)
+    if not path.is_dir():
+        if not path.exists():
+            raise RecordError(path, "there is no bank here; give a run folder that 'xplearn run' made, or the file of a bank")
+        return path
+    if path != Path(given):
+        return _of_stage(path, stage)
+    last = last_checkpoint(RunFolder(path).checkpoints)
+    found = last.path if last is not None else RunFolder(path).bank / "bank.sqlite"
+    if not found.is_file():
+        raise RecordError(path, "holds no bank; give a run folder that 'xplearn run' made, or the file of a bank")
+    return found
+
+
+@contextmanager
+def open_bank(given: str | Path) -> Iterator[ExperienceStore]:
+    """The bank of a file, run folder or ``RUN@STAGE``, copied into memory.
+
+    Raises:
+        RecordError: as ``bank_path``, or the file is no bank, a damaged or a newer one.
+    """
+    from xplearn.stores.memory import MemoryStore
+
+    store = MemoryStore()
+    try:
+        store.restore(str(bank_path(str(given))))
+        yield store
+    finally:
+        store.close()
+
+
+def _of_stage(run: Path, stage: str) -> Path:
+    from xplearn.record.reader import load
+
+    counted = [index for index, config in enumerate(load(run).header.resolved["stream"]) if not config["warmup"]]
+    index = {str(number): index for number, index in enumerate(counted, start=1)}
+    if stage not in index:
+        raise RecordError(run, f"has no stage '{stage}'; its stages are 1 to {len(counted)}")
+    found = [checkpoint for checkpoint in kept(RunFolder(run).checkpoints) if checkpoint.stage == index[stage]]
+    if not found:
+        raise RecordError(run, f"has kept no checkpoint of stage {stage}; the last of each finished stage is kept, and the newest")
+    return found[-1].path
+
+
+def _kept(number: int, folder: Path) -> Kept | None:
+    path = folder / "position.json"
+    try:
+        change = json.loads(path.read_text(encoding="utf-8"))["change"]
+        if not conforms(change, str):
+            raise ValueError(f"change is {change!r}")
+        _, _, where = change.partition("/")
+        return Kept(number=number, stage=int(where.partition("/")[0]) if where else None, path=folder / SNAPSHOT)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        raise RecordError(path, f"damaged ({error}); remove the run folder and start anew") from None
