@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from xplearn.learning.advantage import advantages, groups_without_variance, std
+from xplearn.learning.advantage import advantages, groups_without_variance, std, step_advantages
 
 
 def test_a_group_is_centred_and_divided_by_its_own_spread():
@@ -34,6 +34,13 @@ def test_ties_and_groups_of_one_give_exactly_nothing(scale):
 
 def test_groups_without_variance_are_counted():
     assert groups_without_variance([0.1, 0.1, 0.1, 0.7, 1.0, 0.0], ["tie"] * 3 + ["alone", "pair", "pair"]) == 2
+
+
+def test_members_of_several_trajectories_come_back_by_trajectory():
+    returns, groups = [[1.0, 0.2], [], [0.0, 0.4, 0.6]], [["a", "b"], [], ["a", "b", "b"]]
+    first, none, last = step_advantages(returns, groups)
+    assert ((first[0], last[0]), none) == (tuple(advantages([1.0, 0.0], ["a", "a"])), ())
+    assert [first[1], *last[1:]] == advantages([0.2, 0.4, 0.6], ["b"] * 3)
 
 
 def test_nothing_gives_nothing():

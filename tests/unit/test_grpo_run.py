@@ -13,10 +13,10 @@ from xplearn.experiment.checkpoint import Progress  # noqa: E402
 SETTINGS = {"group_size": 8, "lr": 3e-3, "beta": 0.0, "weight_decay": 0.0, "max_grad_norm": 1.0}
 
 
-def experiment(folder, *, rounds, size=12, **learner):
+def experiment(folder, *, rounds, size=12, env=None, context=512, **learner):
     return {
-        "stream": [{"env": {"name": "core.counting", "length": 3, "size": size}, "rounds": rounds}],
-        "policy": {"name": "core.tiny", "layers": 1, "width": 64, "heads": 2, "vocabulary": 300, "context_tokens": 512, "threads": 1},
+        "stream": [{"env": env or {"name": "core.counting", "length": 3, "size": size}, "rounds": rounds}],
+        "policy": {"name": "core.tiny", "layers": 1, "width": 64, "heads": 2, "vocabulary": 300, "context_tokens": context, "threads": 1},
         "store": "core.memory",
         "record": "core.record",
         "selector": {"name": "core.nearest", "k": 1},
@@ -79,3 +79,24 @@ def test_a_run_killed_in_the_middle_of_learning_ends_with_the_very_same_weights(
     assert scalars(broken) == scalars(whole)
     assert [row["steps"] for row in scalars(whole)] == [6.0] * 3
     assert {item.arm for item in whole.trajectories("train/0/1")} == {"experience", "plain"}
+
+
+def test_options_for_many_turns_run_and_resume_on_errands(tmp_path, monkeypatch):
+    settings = {
+        "env": {"name": "core.errands", "per_kind": 1, "max_steps": 6}, "context": 1536, "rounds": 2, "arms": "both", "reward": "return",
+        "invalid_penalty": 0.1, "unit": "step", "anchor_weight": 1.0, "drop_flat": True, "dual_clip": 3.0, "over": "arm", "epochs": 2,
+        "batch": 12, "checkpoint_seconds": 0.0,
+    }  # fmt: skip
+    whole = xplearn.load(xplearn.run(experiment(tmp_path / "whole", **settings)).folder)
+    for count in (2, 1):
+        killed_after(monkeypatch, count)
+        with pytest.raises(Killed):
+            xplearn.run(experiment(tmp_path / "broken", **settings))
+        monkeypatch.undo()
+    broken = xplearn.load(xplearn.run(experiment(tmp_path / "broken", **settings)).folder)
+    assert weights(broken) == weights(whole)
+    assert scalars(broken) == scalars(whole)
+    for row in scalars(whole):
+        assert row["length_mean"] == 6.0
+        assert row["steps"] > 0
+        assert 0 < row["groups_dropped"] < 12, "both arms of six tasks"

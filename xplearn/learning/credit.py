@@ -28,7 +28,7 @@ def trajectory_return(item: Drawn, reward: Reward, *, invalid_penalty: float = 0
     It is the mean of ``step_returns``.
     """
     invalid = sum(not step.valid for step in item.steps)
-    return worth(item.trajectory, reward) - invalid_penalty * invalid / max(len(item.steps), 1)
+    return worth(item.trajectory, reward) - invalid_penalty * (invalid / max(len(item.steps), 1))
 
 
 def step_returns(item: Drawn, reward: Reward, *, invalid_penalty: float = 0.0) -> list[float]:
