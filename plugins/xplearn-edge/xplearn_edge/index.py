@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -73,8 +74,7 @@ class Index:
             alpha: share of the similarity.
             candidates: rank only so many most similar; all where None.
         """
-        place = {experience.id: at for at, experience in enumerate(self.experiences)} if any(barred) else {}
-        rows = [[place[id] for id in ids if id in place] for ids in barred]
+        rows = [[self._place[id] for id in ids if id in self._place] for ids in barred]
         width = max(1, _AT_ONCE // max(1, len(self.experiences)))
         found: list[Found] = []
         for start in range(0, len(queries), width):
@@ -111,10 +111,17 @@ class Index:
 
     def _margin(self, queries: Vectors, alpha: float, base: Vectors) -> Vectors:
         """Twice how far a score in single precision may be from the exact one, per query."""
-        longest = np.sqrt(np.square(self.vectors).sum(-1).max())
-        products = np.sqrt(np.square(queries).sum(-1)) * longest * (alpha / 2)
+        products = np.sqrt(np.square(queries).sum(-1)) * self._longest * (alpha / 2)
         margin: Vectors = (products * (queries.shape[1] + 4) + np.abs(base).max()) * np.float32(2.0**-21)
         return margin
+
+    @cached_property
+    def _place(self) -> dict[str, int]:
+        return {experience.id: at for at, experience in enumerate(self.experiences)}
+
+    @cached_property
+    def _longest(self) -> float:
+        return float(np.sqrt(np.square(self.vectors).sum(-1).max()))
 
     def _cosines(self, queries: Vectors, asked: Places, rows: Places) -> Numbers:
         """Cosine of each pair, in double precision, every pair by a call of its own to the same routine."""
