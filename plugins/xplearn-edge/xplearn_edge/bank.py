@@ -1,0 +1,123 @@
+"""The principles of a bank, and what a step is about to change in them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any
+
+from xplearn import Encoder, Experience, ExperienceStore
+from xplearn_edge.index import SPACES, pool_of
+from xplearn_edge.principle import Pool, fingerprint
+
+KIND = "principle"
+
+
+class Principles:
+    """Reads the bank once, and again only where another has written. Nothing reaches the bank before ``write``."""
+
+    def __init__(self) -> None:
+        self._store: ExperienceStore | None = None
+        self._version = -1
+        self._held: dict[str, Experience] = {}
+        self._named: dict[str, str] = {}
+        self._forget()
+
+    def follow(self, store: ExperienceStore) -> bool:
+        """Look at this bank as it is now, forgetting what was never written; whether it was read anew."""
+        self._forget()
+        known, self._version = self._version, -1  # trusted again once a step has been written
+        if store is self._store and store.version == known:
+            return False
+        self._held = {experience.id: experience for experience in store if experience.kind == KIND}
+        self._named = {}
+        for experience in self._held.values():
+            self._named.setdefault(print_of(experience), experience.id)
+        self._store = store
+        return True
+
+    def __len__(self) -> int:
+        return len(self._held) - len(self._gone) + len(self._new)
+
+    def __contains__(self, id: object) -> bool:
+        return id in self._new or (id in self._held and id not in self._gone)
+
+    def __getitem__(self, id: str) -> Experience:
+        return self._new.get(id) or self._drafted.get(id) or self._held[id]
+
+    def __iter__(self) -> Iterator[Experience]:
+        """All of them in the order of the bank, as they are about to be."""
+        for id, experience in self._held.items():
+            if id not in self._gone:
+                yield self._drafted.get(id, experience)
+        yield from self._new.values()
+
+    @property
+    def new(self) -> tuple[Experience, ...]:
+        """Those that are about to be added."""
+        return tuple(self._new.values())
+
+    def named(self, print: str) -> str | None:
+        """Id of the entry with this fingerprint."""
+        id = self._named.get(print)
+        if id is not None and id not in self._gone:
+            return id
+        return next((experience.id for experience in self._new.values() if print_of(experience) == print), None)
+
+    def change(self, id: str, meta: dict[str, Any] | None = None, **fields: Any) -> None:
+        """Replace fields of one, and some of its ``meta``."""
+        before = self[id]
+        after = dataclasses.replace(before, **fields, meta={**before.meta, **(meta or {})})
+        (self._new if id in self._new else self._drafted)[id] = after
+
+    def drop(self, id: str) -> None:
+        """Remove one that the bank holds."""
+        self._gone[id] = None
+
+    def add(self, experience: Experience) -> None:
+        """Append one."""
+        self._new[experience.id] = experience
+
+    def write(self, store: ExperienceStore, encoder: Encoder) -> None:
+        """Bring the bank to what was drafted: one write of all changes, one of all removals, one for each pool that grows."""
+        by_pool: dict[Pool, list[Experience]] = {}
+        for experience in self._new.values():
+            by_pool.setdefault(pool_of(experience), []).append(experience)
+        vectors = {pool: encoder.encode([experience.key for experience in found]) for pool, found in by_pool.items()}
+        drafted = {id: experience for id, experience in self._drafted.items() if id not in self._gone}
+        if drafted:
+            store.update_many({id: {"utility": new.utility, "uses": new.uses, "meta": new.meta} for id, new in drafted.items()})
+        if self._gone:
+            store.remove(list(self._gone))
+        for pool, found in by_pool.items():
+            store.add(found, {SPACES[pool]: vectors[pool]})
+        self._settle(drafted, [experience for found in by_pool.values() for experience in found])
+        self._version = store.version
+
+    def _settle(self, drafted: dict[str, Experience], added: list[Experience]) -> None:
+        self._held.update(drafted)
+        for id in self._gone:
+            gone = self._held.pop(id)
+            if self._named.get(print_of(gone)) == id:
+                del self._named[print_of(gone)]
+        for experience in added:
+            self._held[experience.id] = experience
+            self._named.setdefault(print_of(experience), experience.id)
+        self._forget()
+
+    def _forget(self) -> None:
+        self._drafted: dict[str, Experience] = {}
+        self._gone: dict[str, None] = {}
+        self._new: dict[str, Experience] = {}
+
+
+def print_of(experience: Experience) -> str:
+    """The fingerprint of an entry; computed where its writer left none."""
+    kept = experience.meta.get("fingerprint")
+    return kept if isinstance(kept, str) else fingerprint(experience.content, pool_of(experience))
+
+
+def count(experience: Experience, name: str) -> int:
+    """A count in an entry's ``meta``; 0 where its writer left none."""
+    kept = experience.meta.get(name)
+    return kept if isinstance(kept, int) else 0
