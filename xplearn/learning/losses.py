@@ -15,6 +15,9 @@ Averaging = Literal["token", "sequence", "constant"]
 """``token``: mean over all tokens of the batch. ``sequence``: mean over each trajectory's tokens, then over trajectories. ``constant``:
 sum over each trajectory's tokens divided by a constant, mean over trajectories: a long trajectory then weighs more than a short one."""
 
+_FAR_BELOW = -1e9
+"""Nats: a finite log-probability of what has none."""
+
 
 def masked_sum(values: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
     """Sum of ``values`` where ``mask`` is True; scalar. What is masked has no influence, even when it is not finite."""
@@ -72,3 +75,45 @@ def k3(logprobs: torch.Tensor, reference: torch.Tensor) -> torch.Tensor:
     """KL(policy || reference), estimated at each token drawn from the policy as ``r - log r - 1`` with r = reference / policy."""
     log_ratio = reference - logprobs
     return log_ratio.exp() - log_ratio - 1
+
+
+def reverse_kl_sampled(student: torch.Tensor, teacher: torch.Tensor) -> torch.Tensor:
+    """At each token drawn from the student, a value ``[N]`` whose gradient is that of KL(student || teacher) in expectation.
+
+    With ``s`` and ``t`` the log-probabilities of the drawn token it is ``stop_gradient(s - t) * s``: the score-function form, because the
+    gradient of ``sum_v exp(s_v) (s_v - t_v)`` over the vocabulary is the expectation of ``(s_v - t_v) grad s_v``. Its value
+    is not the KL; that is estimated by the mean of ``s - t``.
+
+    Of a sequence, summed over its tokens, it is the gradient of the expected sum of the tokens' KL *with the prefixes held as drawn*: what
+    choosing a prefix does to the KL of later tokens is left out, as it is where the KL of each token is taken exactly. It is therefore
+    not the gradient of the KL between distributions over whole sequences. [C]
+
+    Args:
+        student: log-probabilities of the drawn tokens under the policy that drew them and is trained, ``[N]``, nats, with gradients.
+        teacher: under the teacher, ``[N]``; no gradient flows into it.
+    """
+    return (student - teacher).detach() * student
+
+
+def reverse_kl(student: torch.Tensor, teacher: torch.Tensor, *, renormalise: bool) -> torch.Tensor:
+    """KL(student || teacher) at each place, float32 ``[N]``, nats, on a support of K tokens.
+
+    Entries at which either has -inf are padding and contribute nothing, to the value or to the gradient; a place of nothing else has 0.
+
+    Args:
+        student: log-probabilities under the policy that is trained, ``[N, K]``, nats, with gradients.
+        teacher: of the same tokens under the teacher, ``[N, K]``; no gradient flows into it.
+        renormalise: make both sum to 1 on the support first, e.g. on the teacher's likeliest tokens [C]. Without, the sum is the exact KL
+            [P] where the support holds everything that could be drawn, and may be negative where it does not.
+    """
+    student, teacher = student.float(), teacher.detach().float()
+    missing = student.detach().isneginf() | teacher.isneginf()
+    student, teacher = _on_support(student, missing, renormalise), _on_support(teacher, missing, renormalise)
+    return (student.exp() * (student - teacher)).masked_fill(missing, 0.0).sum(-1)
+
+
+def _on_support(logprobs: torch.Tensor, missing: torch.Tensor, renormalise: bool) -> torch.Tensor:
+    """Log-probabilities with a finite value where there is none, so that no gradient becomes infinite."""
+    if not renormalise:
+        return logprobs.masked_fill(missing, 0.0)
+    return logprobs.masked_fill(missing, _FAR_BELOW).log_softmax(-1)

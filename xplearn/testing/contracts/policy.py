@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from xplearn.errors import ContractError
-from xplearn.interfaces import LocalPolicy, Policy
+from xplearn.interfaces import LocalPolicy, Policy, TokenScores
 from xplearn.testing.agents import FakeAgent
 from xplearn.testing.contracts.component import ComponentContract
 from xplearn.types import Conditioning, Message, Sampling
@@ -72,7 +72,7 @@ class LocalPolicyContract(PolicyContract):
     def scores(self, policy: LocalPolicy, shown: list[Conditioning], said: Any, choices: Any = None) -> list[list[float]]:
         """Log-probabilities as lists."""
         result = policy.score(shown, said, choices)
-        return [row[mask].tolist() for row, mask in zip(result.logprobs.detach(), result.mask, strict=True)]
+        return [row[mask].tolist() for row, mask in self._rows(result)]
 
     def close_to(self, rows: Any, others: Any) -> bool:
         """Whether two ragged tables of numbers agree."""
@@ -115,6 +115,35 @@ class LocalPolicyContract(PolicyContract):
         assert not states.requires_grad
         assert self.close_to(policy.encode(["You see a cup."]).tolist(), states[2:].tolist())
 
+    @pytest.mark.parametrize("sampling", [CHOOSE, Sampling(max_new_tokens=6, temperature=0.8, stop=())], ids=["admissible", "free"])
+    def test_what_could_have_been_drawn_has_probability_one_and_holds_what_was(self, policy: LocalPolicy, sampling: Sampling) -> None:
+        if "policy.distribution" not in policy.provides:
+            pytest.skip("tells drawn tokens only")
+        shown, choices = [talk(1), talk(2), talk(3)], [ACTIONS] * 3
+        said = policy.generate(shown, sampling, [0, 1, 2], choices)
+        for support, completion in zip(policy.likely(shown, said, choices, k=None), said, strict=True):
+            assert support.ids.shape == support.logprobs.shape
+            assert self.close_to([support.logprobs.exp().sum(-1).tolist()], [[1.0] * len(completion.token_ids)])
+            drawn = support.ids == support.ids.new_tensor(completion.token_ids)[:, None]
+            assert self.close_to([support.logprobs[drawn].tolist()], [completion.logprobs])
+
+    def test_other_tokens_are_scored_in_the_pass_that_scores_the_drawn_ones(self, policy: LocalPolicy) -> None:
+        shown = [talk(1), talk(2), talk(3)]
+        said = policy.transcribe(shown, list(ACTIONS[:3]))
+        if "policy.distribution" not in policy.provides:
+            with pytest.raises(ContractError, match=r"use a policy with 'policy.distribution'"):
+                policy.likely(shown, said, k=2)
+            return
+        wanted = policy.likely(shown, said, k=3)
+        result = policy.score(shown, said, support=[support.ids for support in wanted])
+        assert result.support is not None
+        assert self.close_to(self.scores(policy, shown, said), [row[mask].tolist() for row, mask in self._rows(result)])
+        for row, support in enumerate(wanted):
+            found = result.support[row, : len(support.ids)].detach()
+            assert self.close_to(found.tolist(), support.logprobs.tolist())
+            assert not support.logprobs.requires_grad
+        assert result.support.requires_grad
+
     def test_training_raises_the_version(self, policy: LocalPolicy) -> None:
         before = policy.version
         with policy.training():
@@ -146,6 +175,9 @@ class LocalPolicyContract(PolicyContract):
         assert other.version == policy.version
         assert self.close_to(self.scores(other, shown, said), self.scores(policy, shown, said))
         other.close()
+
+    def _rows(self, result: TokenScores) -> Any:
+        return zip(result.logprobs.detach(), result.mask, strict=True)
 
     def _trained(self, policy: LocalPolicy) -> tuple[list[Conditioning], Any]:
         """Push every weight along a gradient, twice: the first leaves some of a low-rank adapter's at zero."""
