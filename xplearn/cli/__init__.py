@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-COMMANDS = ("run", "check", "show", "play", "plugins", "models")
+COMMANDS = ("run", "check", "show", "bank", "play", "plugins", "models")
 """Modules of this package, in the order of the help; each has ``add(commands)``."""
 
 DESCRIPTION = "How should a language-model agent learn from its experience? Run it, and see."
@@ -19,6 +19,7 @@ EXAMPLES = """examples:
   xplearn run my.yaml run.seed=1 selector.k=3    a file with two overrides; the same command goes on after a stop
   xplearn check my.yaml                          is this mix sound? nothing heavy is loaded
   xplearn show runs/demo-1a2b3c4d                the table of a run, finished or not
+  xplearn bank why RUN ID                        who wrote an entry of the bank, from what, and what it proved worth
   xplearn play core.errands                      play a task yourself
 """
 

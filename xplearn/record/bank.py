@@ -84,10 +84,21 @@ def open_bank(given: str | Path) -> Iterator[ExperienceStore]:
 
     store = MemoryStore()
     try:
-        store.restore(str(bank_path(str(given))))
+        _restore(store, str(given))
         yield store
     finally:
         store.close()
+
+
+def _restore(store: ExperienceStore, given: str) -> None:
+    """Copy the bank; where a run in progress drops the checkpoint just then, its next one."""
+    path = bank_path(given)
+    try:
+        store.restore(str(path))
+    except RecordError:
+        if path.exists():
+            raise
+        store.restore(str(bank_path(given)))
 
 
 def _of_stage(run: Path, stage: str) -> Path:

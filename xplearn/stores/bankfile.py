@@ -78,10 +78,16 @@ def peek(path: Path) -> tuple[int, list[str]]:
     """Number of experiences and names of spaces in the bank at ``path``; raises as ``connect``."""
     with translated(path):
         check(path)
-        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as db:
+        with closing(_reading(path)) as db:
             _refuse(find_garbled_row(db), path)
             count = db.execute("SELECT count(*) FROM experience").fetchone()[0]
             return count, [codec.original(name) for (name,) in db.execute("SELECT name FROM space ORDER BY n")]
+
+
+def _reading(path: Path) -> sqlite3.Connection:
+    """A connection that leaves no file behind: where nobody has the bank open, SQLite would put its own beside it even to read."""
+    alone = "" if path.with_name(f"{path.name}-wal").exists() else "&immutable=1"
+    return sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro{alone}", uri=True)
 
 
 def save_copy(db: sqlite3.Connection, path: Path) -> None:
@@ -100,7 +106,7 @@ def load_copy(path: Path, db: sqlite3.Connection) -> None:
         if not path.is_file():
             raise RecordError(path, "there is no snapshot here")
         check(path)
-        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as source:
+        with closing(_reading(path)) as source:
             _refuse(find_damage(source), path)
             source.backup(db)
 
