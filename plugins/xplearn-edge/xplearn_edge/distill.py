@@ -115,8 +115,9 @@ class DistillLearner(GrpoLearner):
         share, total = figures.pop("taught", 0.0), figures.pop("divergence", 0.0)
         taught = sum(lesson.teacher.tokens for lesson in self._lessons.values())
         told = {"taught": float(taught), "divergence": total / share if share else 0.0, "coefficient": self._coefficient}
+        standing = self._groups if self._scaffolded else []
         self._rounds += 1
-        return {**figures, **gained(self._groups, self.reward), **told}
+        return {**figures, **gained(standing, self.reward), **told}
 
     def admitted(self, usable: Sequence[Trajectory]) -> list[Trajectory]:
         """All students, and the teachers of groups that gained."""
@@ -148,6 +149,10 @@ class DistillLearner(GrpoLearner):
     def load_state_dict(self, state: State) -> None:
         self._rounds = int(state.get("rounds", 0))
         super().load_state_dict({name: value for name, value in state.items() if name != "rounds"})
+
+    @property
+    def _scaffolded(self) -> bool:
+        return self.scaffold_steps is None or self._rounds < self.scaffold_steps
 
     @property
     def _coefficient(self) -> float:
