@@ -30,11 +30,16 @@ class Entry:
     """The same for runs that differ in nothing but the order of their stages."""
     start: str = ""
     """The same for runs whose policy acts alike before learning."""
+    configuration: str = ""
+    """The same for runs that differ in nothing but their seed."""
+    title: str = ""
+    """The run's own name, which others may share."""
+    seed: int = 0
 
     @property
     def name(self) -> str:
         """The run, and whether its bank is shown where that tells its arms apart."""
-        return self.run + ("" if self.alone else _harness(self.matrix.arm))
+        return self.run + ("" if self.alone else harness(self.matrix.arm))
 
     def at(self, point: int) -> ByDomain:
         """The scores at an evaluation point, of the domains that were evaluated in full."""
@@ -97,7 +102,7 @@ def _openings(entries: Sequence[Entry]) -> Iterator[tuple[str, Entry]]:
         agree = _agree([entry.at(0) for entry in found])
         widest = max(found, key=lambda entry: len(entry.at(0)), default=None)
         for entry in [widest] if agree and widest else found:
-            yield "Base" + _harness(arm) + ("" if agree else f" of {entry.run}"), entry
+            yield "Base" + harness(arm) + ("" if agree else f" of {entry.run}"), entry
 
 
 def _opening(label: str, entry: Entry, bases: Mapping[str, ByDomain]) -> Line:
@@ -134,5 +139,6 @@ def _agree(scores: Sequence[ByDomain]) -> bool:
     return all(known.setdefault(domain, by_task) == by_task for found in scores for domain, by_task in found.items())
 
 
-def _harness(arm: Arm) -> str:
+def harness(arm: Arm) -> str:
+    """What a name has after it where the bank is shown."""
     return "+Harness" if arm == "experience" else ""

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from xplearn.metrics.compare import Entry, Group, groups, spreads, versus_first
 from xplearn.record.folder import UNHASHED
 from xplearn.record.header import require_comparable
+from xplearn.report import costs, seeds
+from xplearn.report import text as table
 from xplearn.report.columns import Column, draw, pack
-from xplearn.report.matrix import figures, text
+from xplearn.report.matrix import figures, standing, text
 from xplearn.report.printable import printable
-from xplearn.report.text import standing
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -37,42 +39,69 @@ def render(runs: Sequence[Run], console: Console) -> None:
     for run in runs[1:]:
         require_comparable(run.path, run.header.environments, first.header.environments, "environment version", other=first.path)
         require_comparable(run.path, run.header.panels, first.header.panels, "panel", other=first.path)
-    found = entries(runs)
+    found, called = entries(runs), names(runs)
     for piece in [*_scores(groups(found), console.width), *_figures(found, console.width)]:
         console.print(piece)
     for arm, group, spread in spreads(found):
-        names, finals = ", ".join(entry.run for entry in group), ", ".join(f"{value:.1f}" for value in spread.finals)
+        those, finals = ", ".join(entry.run for entry in group), ", ".join(f"{value:.1f}" for value in spread.finals)
         disparity = ", ".join(f"{domain} {value:.1f}" for domain, value in spread.disparity.items())
         console.print(
-            f"orders of one stream ({names}), {arm} arm: final {finals}; mean {spread.mean:.1f}, deviation {spread.deviation:.1f}; "
+            f"orders of one stream ({those}), {arm} arm: final {finals}; mean {spread.mean:.1f}, deviation {spread.deviation:.1f}; "
             f"largest minus smallest by domain: {disparity}",
             markup=False,
         )
     console.print(CAPTION, style="dim")
+    seeds.render(found, dict(zip(called, runs, strict=True)), console)
+    for piece in costs.compared(called, runs, console.width):
+        console.print(piece)
     for run in runs:
         if run.header.status != "finished" or run.missing():
-            console.print(printable(f"{run.path.name}: {standing(run)}"), markup=False)
+            console.print(printable(f"{run.path.name}: {table.standing(run)}"), markup=False)
+
+
+def names(runs: Sequence[Run]) -> list[str]:
+    """What to call each: by its name; by its folder where names repeat, by its path where folders do."""
+    ways = [[_title(run) for run in runs], [run.path.name for run in runs], [str(run.path) for run in runs]]
+    found = [
+        next((name for name, others in zip(given, ways, strict=True) if others.count(name) == 1), given[-1])
+        for given in zip(*ways, strict=True)
+    ]
+    return list(map(printable, found))
 
 
 def entries(runs: Sequence[Run]) -> list[Entry]:
-    """Each arm that was evaluated, of each run, called by its name; by its folder where names repeat, by its path where folders do."""
-    names = [str(run.header.resolved["run"]["name"]) for run in runs]
-    ways = [names, [run.path.name for run in runs], [str(run.path) for run in runs]]
+    """Each arm that was evaluated, of each run."""
     found = []
-    for run, *given in zip(runs, *ways, strict=True):
-        name = next((name for name, others in zip(given, ways, strict=True) if others.count(name) == 1), given[-1])
+    for run, name in zip(runs, names(runs), strict=True):
         arms = [matrix for matrix in (run.matrix("plain"), run.matrix("experience")) if matrix.scores]
-        alike = {"method": _method(run), "start": _start(run)}
-        found += [Entry(run=printable(name), matrix=matrix, alone=len(arms) == 1, **alike) for matrix in arms]
+        shared = partial(
+            Entry,
+            run=name,
+            alone=len(arms) == 1,
+            method=_method(run),
+            start=_start(run),
+            configuration=json.dumps(_settings(run, "name", "seed"), sort_keys=True),
+            title=printable(_title(run)),
+            seed=run.header.seed,
+        )
+        found += [shared(matrix=matrix) for matrix in arms]
     return found
+
+
+def _title(run: Run) -> str:
+    return str(run.header.resolved["run"]["name"])
+
+
+def _settings(run: Run, *left_out: str) -> dict[str, Any]:
+    """The run's configuration without its place, and without some keys of ``run``."""
+    resolved = run.header.resolved
+    return {**resolved, "run": {key: value for key, value in resolved["run"].items() if key not in (*left_out, *UNHASHED)}}
 
 
 def _method(run: Run) -> str:
     """The run's configuration without its name, its place, and the order of its stages."""
-    resolved = run.header.resolved
-    kept = {key: value for key, value in resolved["run"].items() if key not in ("name", *UNHASHED)}
-    stages = sorted(json.dumps(stage, sort_keys=True) for stage in resolved["stream"])
-    return json.dumps({**resolved, "run": kept, "stream": stages}, sort_keys=True)
+    settings = _settings(run, "name")
+    return json.dumps({**settings, "stream": sorted(json.dumps(stage, sort_keys=True) for stage in settings["stream"])}, sort_keys=True)
 
 
 def _start(run: Run) -> str:
@@ -103,13 +132,8 @@ def _figures(found: Sequence[Entry], width: int) -> list[RichTable]:
     reached = [entry for entry in found if entry.matrix.reached]
     if not reached:
         return []
-    leads = [Column("", tuple(map(_standing, reached)))]
+    leads = [Column("", tuple(standing(entry.name, entry.matrix) for entry in reached))]
     differences = tuple(text(value, signed=True) for value in versus_first(reached))
     columns = figures([entry.matrix for entry in reached])
     columns.insert(1, Column(f"vs {reached[0].name}", differences))
     return [draw([*leads, *piece], [0] * len(reached)) for piece in pack(columns, leads, width)]
-
-
-def _standing(entry: Entry) -> str:
-    stages = len(entry.matrix.stream)
-    return entry.name + (f" (after {entry.matrix.reached} of {stages})" if entry.matrix.reached < stages else "")

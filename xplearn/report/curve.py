@@ -48,3 +48,24 @@ def bars(values: Sequence[float]) -> str:
     shown = [values[(number + 1) * len(values) // count - 1] for number in range(count)]
     top = max(shown) or 1
     return "".join(BARS[round(value / top * (len(BARS) - 1))] for value in shown)
+
+
+def spark(values: Sequence[float | None], *, low: float, high: float, count: int = MOST_BARS) -> str:
+    """A curve as blocks between two bounds, a dot where nothing is known.
+
+    Args:
+        values: one for each bar; neighbours are averaged where there are more than fit.
+        low: what the lowest bar stands for.
+        high: what the highest one stands for.
+        count: how many bars fit, at most ``MOST_BARS`` of them are drawn.
+    """
+    count = min(len(values), count, MOST_BARS)
+    parts = [values[len(values) * number // count : len(values) * (number + 1) // count] for number in range(count)]
+    return "".join(_bar([value for value in part if value is not None], low, high) for part in parts)
+
+
+def _bar(values: Sequence[float], low: float, high: float) -> str:
+    if not values:
+        return "·"
+    share = (sum(values) / len(values) - low) / (high - low) if high > low else 0.0
+    return BARS[round(share * (len(BARS) - 1))]

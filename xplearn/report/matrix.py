@@ -45,8 +45,8 @@ def pieces(plain: Matrix, experience: Matrix, width: int) -> list[RichTable]:
     arms = [matrix for matrix in (plain, experience) if matrix.scores]
     found = [piece for matrix in arms for piece in _fit([_stages(matrix)], _domains(matrix), width)]
     if any(matrix.reached for matrix in arms):
-        kept = final_retention(plain, experience)
-        found += _fit([Column("", tuple(map(_standing, arms)))], [*figures(arms), _retention(arms, kept)], width)
+        kept = [_retention(arms, final_retention(plain, experience))] if len(arms) > 1 else []
+        found += _fit([Column("", tuple(standing(f"{matrix.arm} arm", matrix, ", {}") for matrix in arms))], [*figures(arms), *kept], width)
     return found
 
 
@@ -66,10 +66,10 @@ def _domains(matrix: Matrix) -> list[Column]:
     return [Column(domain, tuple(map(cell, matrix.values[:, number]))) for number, domain in enumerate(matrix.domains)]
 
 
-def _standing(matrix: Matrix) -> str:
-    """The arm, and how far it has come if not to the end."""
-    partly = matrix.reached < len(matrix.stream)
-    return f"{matrix.arm} arm" + (f", after {matrix.reached} of {len(matrix.stream)}" if partly else "")
+def standing(name: str, matrix: Matrix, joint: str = " ({})") -> str:
+    """A name, and how far its matrix has come if not to the end."""
+    stages = len(matrix.stream)
+    return name + (joint.format(f"after {matrix.reached} of {stages}") if matrix.reached < stages else "")
 
 
 def figures(matrices: Sequence[Matrix]) -> list[Column]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xplearn.metrics.table import POOLED
-from xplearn.report import curve, matrix
+from xplearn.report import costs, curve, learning, matrix
 from xplearn.report.columns import Column, draw, pack
 from xplearn.report.printable import printable
 
@@ -33,7 +33,9 @@ def render(run: Run, console: Console) -> None:
             console.print(piece)
         console.print(caption(table), style="dim")
     matrix.render(run, console)
+    learning.render(run, console)
     curve.render(run, console)
+    costs.render(run, console)
     if run.header.status != "finished" or run.missing():
         console.print(printable(standing(run)), markup=False)
 

@@ -1,0 +1,100 @@
+"""How a run learned, round by round, as small curves: training scores of each arm, what experience gained, and the size of the bank."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from xplearn.metrics.rounds import Round, build_rounds, trained
+from xplearn.report.curve import spark
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from xplearn.record.reader import Run
+
+FEWEST = 3
+"""Rounds that make a curve."""
+
+CAPTION = (
+    "first and last round, and the curve: mean training score by arm; gain: experience arm minus plain arm; gain_mean: as a learner tells "
+    "it; bank: experiences in it"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Curve:
+    """One figure over the rounds."""
+
+    name: str
+    values: tuple[float | None, ...]
+    """One for each round; None where there is none."""
+    form: str
+    """How a value is written."""
+    low: float
+    """What the lowest bar stands for."""
+    high: float
+
+    @property
+    def ends(self) -> str:
+        """First and last value."""
+        known = [value for value in self.values if value is not None]
+        return f"{self.form.format(known[0])} → {self.form.format(known[-1])}"
+
+
+def render(run: Run, console: Console) -> None:
+    """Print the curves of a run with at least three rounds, finished or not."""
+    found = rounds(run)
+    drawn = lines(curves(found), console.width) if len(found) >= FEWEST else []
+    if not drawn:
+        return
+    stages = len({at.place[0] for at in found})
+    console.print(f"{len(found)} rounds" + (f" of {stages} stages" if stages > 1 else ""), highlight=False)
+    for line in drawn:
+        console.print(line, markup=False, highlight=False, no_wrap=True)
+    console.print(CAPTION, style="dim")
+
+
+def rounds(run: Run) -> list[Round]:
+    """The rounds of a run so far, warm-up stages aside."""
+    shown = demonstrations(run)
+    warmups = {index for index, stage in enumerate(run.header.resolved["stream"]) if stage["warmup"]}
+    played = (result for result in run.episodes() if result.phase not in shown)
+    return [found for found in build_rounds(played, run.scalars(), run.calls()) if found.place[0] not in warmups]
+
+
+def demonstrations(run: Run) -> frozenset[str]:
+    """The training phases whose trajectories are the expert's."""
+    firsts = {phase: next(run.trajectories(phase), None) for phase in run.phases() if trained(phase) is not None}
+    return frozenset(phase for phase, first in firsts.items() if first is not None and first.source == "demonstration")
+
+
+def curves(rounds: Sequence[Round]) -> list[Curve]:
+    """What there is to draw: both scores on one scale from 0, gains on one that holds 0."""
+    scores = {arm: tuple(found.scores.get(arm) for found in rounds) for arm in ("plain", "experience")}
+    top = max((value for values in scores.values() for value in values if value is not None), default=0.0)
+    named = [
+        *((f"score, {arm} arm", values, "{:.1f}", (0.0, top)) for arm, values in scores.items()),
+        ("gain", tuple(found.gain for found in rounds), "{:+.1f}", None),
+        ("gain_mean", tuple(found.gain_mean for found in rounds), "{:+.3f}", None),
+        ("bank", tuple(found.bank for found in rounds), "{:,.0f}", None),
+    ]
+    return [_curve(name, values, form, scale) for name, values, form, scale in named if any(value is not None for value in values)]
+
+
+def lines(curves: Sequence[Curve], width: int) -> list[str]:
+    """A line for each curve: name, first and last value, and as many bars as the width leaves room for."""
+    names = max((len(curve.name) for curve in curves), default=0)
+    ends = max((len(curve.ends) for curve in curves), default=0)
+    room = max(1, width - names - ends - 4)
+    return [
+        f"{curve.name:<{names}}  {curve.ends:>{ends}}  {spark(curve.values, low=curve.low, high=curve.high, count=room)}"
+        for curve in curves
+    ]
+
+
+def _curve(name: str, values: tuple[float | None, ...], form: str, scale: tuple[float, float] | None) -> Curve:
+    known = [value for value in values if value is not None]
+    low, high = scale or (min(0.0, *known), max(0.0, *known))
+    return Curve(name=name, values=values, form=form, low=low, high=high)
