@@ -107,7 +107,7 @@ class Problem:
         return ""
 
 
-LIST_SLOTS = frozenset({"record", "learner"})
+LIST_SLOTS = frozenset({"record", "learner", "warmup"})
 """Slots of a mix that hold a list of parts."""
 
 SLOT_PLURAL = {"record": "learners under 'record'", "policy": "policies"}
@@ -137,7 +137,7 @@ def _problem(
     asking: tuple[str, str, Part], capability: Capability, mix: Sequence[tuple[str, str, Part]], catalogue: Catalogue | None
 ) -> Problem:
     slot, name, part = asking
-    wanted = {"env": ("environment",), "store": ("store", "record"), "learner": ("learner", "record")}
+    wanted = {"env": ("environment",), "store": ("store", "record"), "learner": ("learner", "record", "warmup")}
     head = capability.partition(".")[0]
     slots = wanted.get(head, (head,))
     found = catalogue(capability) if catalogue else {}

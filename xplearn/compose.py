@@ -19,7 +19,7 @@ from yaml import YAMLError
 from xplearn.errors import ConfigError, nearest
 from xplearn.registry import Registry
 
-LISTS = ("record", "learner", "preset")
+LISTS = ("record", "learner", "warmup", "preset")
 """Keys where one item may stand for a list of one."""
 
 PARTS = ("env", "policy", "encoder", "store", "selector", "conditioner", "curriculum", "item")

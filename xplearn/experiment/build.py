@@ -121,15 +121,23 @@ def check_experiment(experiment: Experiment, plugins: Plugins) -> list[Problem]:
     for stage in experiment.stream:
         env = _environment(stage.env, registry)
         if env is not None:
-            problems += check_mix(parts, stage.env.name, env, registry)
+            problems += check_mix(parts, stage.env, env, registry)
     return list({(problem.slot, problem.name, problem.capability): problem for problem in problems}.values())
 
 
-def check_mix(parts: Parts, name: str, env: Part, registry: Registry) -> list[Problem]:
-    """The unmet requirements of the parts in one environment."""
-    mix: list[tuple[str, str, Part]] = [("environment", name, env)]
-    mix += parts.by_path.values()
-    return check([*mix, *_needs(parts)], registry.providing)
+def check_mix(parts: Parts, spec: EnvSpec, env: Part, registry: Registry) -> list[Problem]:
+    """The unmet requirements of the parts in one environment: of those that meet there, in warm-up stages and in others."""
+    experiment = parts.experiment
+    uses = {experiment.learns(stage) for stage in experiment.stream if stage.env == spec}
+    return [problem for use in sorted(uses) for problem in _check_use(parts, spec.name, env, registry, use)]
+
+
+def _check_use(parts: Parts, name: str, env: Part, registry: Registry, use: str) -> list[Problem]:
+    """The same with the learners of ``learner`` or of ``warmup``; what the agent asks of learners is for those of the stream to meet."""
+    other = "learner" if use == "warmup" else "warmup"
+    mix: list[tuple[str, str, Part]] = [("environment", name, env), *parts.by_path.values(), *_needs(parts)]
+    problems = check([part for part in mix if part[0] != other], registry.providing)
+    return [problem for problem in problems if use in ("learner", problem.slot) or not problem.capability.startswith("learner.")]
 
 
 def sampling(config: SamplingConfig) -> Sampling:

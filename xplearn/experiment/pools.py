@@ -43,7 +43,7 @@ class Pools:
         run = self._parts.experiment.run
         pool = open_pool(spec, slots=run.batch, workers=run.workers, step_seconds=run.step_seconds, listing=self._parts.lists_actions)
         self._spec, self._pool = spec, pool
-        problems = check_mix(self._parts, spec.name, _Offer(pool.provides), self._registry)
+        problems = check_mix(self._parts, spec, _Offer(pool.provides), self._registry)
         if problems:
             raise IncompatibleError(problems)
         return pool

@@ -152,7 +152,7 @@ def require_known(tasks: Sequence[Task], which: TaskSlice, path: str) -> None:
 
 
 def merge_plans(plans: Sequence[tuple[str, RolloutPlan]]) -> RolloutPlan:
-    """What all learners together want to learn from: union of arms, largest replica count, any need, the earliest rollouts and end of the scaffold.
+    """What all learners together want to learn from: union of arms, largest replica count, any need, earliest times.
 
     Args:
         plans: name and plan of each learner; none asks for rollouts with experience.

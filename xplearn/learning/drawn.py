@@ -14,6 +14,8 @@ from xplearn.interfaces.policy import NO_ID, LocalPolicy, Support
 from xplearn.learning.batching import packed_length
 from xplearn.types import Completion, Conditioning, Step, Trajectory
 
+__all__ = ["NO_ID", "Drawn", "Scored", "drawn", "likely", "passes", "positions", "read", "recorded", "scored"]
+
 Choices = tuple[str, ...] | None
 
 

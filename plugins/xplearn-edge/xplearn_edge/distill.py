@@ -9,15 +9,16 @@ from typing import Any, ClassVar, Literal
 
 from xplearn import AgentView, Capability, ConfigError, ContractError, LocalPolicy, RolloutPlan, Trajectory
 from xplearn.learning.advantage import mean
+from xplearn.learning.credit import Reward
 from xplearn.learning.drawn import Drawn
 from xplearn.learning.grpo import GrpoLearner
-from xplearn_edge.gains import Group, Reward, groups
+from xplearn_edge.gains import Group, groups
 from xplearn_edge.objective import DistillSurrogate, Divergence
 from xplearn_edge.schedule import Schedule, factor
 from xplearn_edge.teacher import Lesson, lessons
 from xplearn_edge.weights import Gain, Weight, step_weights
 
-State = dict[str, Any]
+State = Mapping[str, Any]
 
 
 @dataclass(kw_only=True)

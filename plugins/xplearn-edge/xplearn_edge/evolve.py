@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Literal
 
 from xplearn import AgentView, ConfigError, Learner, RolloutPlan, Trajectory
 from xplearn.endpoint import EndpointConfig
+from xplearn.learning.credit import Reward
 from xplearn_edge.bank import Principles
 from xplearn_edge.contrasts import contrasts, shown
 from xplearn_edge.expansion import Expansion
-from xplearn_edge.gains import Group, Reward, groups
+from xplearn_edge.gains import Group, groups
 from xplearn_edge.index import SPACES
 from xplearn_edge.judging import count_uses, make_room, prune, settle
 from xplearn_edge.owners import adopt, identity, latest_step, note_unsourced, require_own, seeds

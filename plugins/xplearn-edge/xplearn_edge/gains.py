@@ -5,12 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from xplearn import Arm, Trajectory
-
-Reward = Literal["score", "success", "return"]
-"""What a trajectory is worth: its final score in [0, 1], 1 for success and else 0, or the sum of its step rewards."""
+from xplearn.learning.credit import Reward, worth
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,13 +38,6 @@ def groups(batch: Iterable[Trajectory]) -> list[Group]:
         if item.error is None and item.steps and item.source == "rollout":
             found.setdefault(item.group, {"experience": [], "plain": []})[item.arm].append(item)
     return [Group(id=id, experience=tuple(arms["experience"]), plain=tuple(arms["plain"])) for id, arms in found.items()]
-
-
-def worth(item: Trajectory, reward: Reward) -> float:
-    """What one trajectory earned."""
-    if reward == "return":
-        return math.fsum(step.reward for step in item.steps)
-    return float(item.success) if reward == "success" else item.score
 
 
 def _mean(items: Sequence[Trajectory], reward: Reward) -> float:

@@ -44,7 +44,7 @@ class PrinciplesConditioner(Conditioner):
 
     @property
     def provides(self) -> frozenset[Capability]:
-        return frozenset({"conditioner.text"})
+        return frozenset({"conditioner.text", "conditioner.shows"})
 
     def setup(self, agent: AgentView) -> None:
         self._anew = agent.selector.every == "step"

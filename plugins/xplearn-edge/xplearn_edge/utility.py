@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from xplearn_edge.gains import Group, Reward
+from xplearn.learning.credit import Reward
+from xplearn_edge.gains import Group
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

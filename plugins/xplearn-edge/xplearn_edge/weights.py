@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from xplearn import Step, Trajectory
-from xplearn_edge.gains import Group, Reward, worth
+from xplearn.learning.credit import Reward, observation, worth
+from xplearn_edge.gains import Group
 
 Gain = Literal["trajectory", "same_anchor"]
 """Measured over the trajectories of a group [P], or at each observation that both arms met [C]."""
@@ -41,7 +42,7 @@ def _anchored(group: Group, weight: Weight, reward: Reward) -> dict[str, tuple[f
     best, without = _best(group.experience, reward), _best(group.plain, reward)
 
     def at(step: Step) -> float:
-        seen = anchor(step)
+        seen = observation(step)
         if seen not in best:
             return 0.0
         if weight == "gate":
@@ -51,18 +52,12 @@ def _anchored(group: Group, weight: Weight, reward: Reward) -> dict[str, tuple[f
     return {item.id: tuple(map(at, item.steps)) for item in group.plain if worth(item, reward) <= 0}
 
 
-def anchor(step: Step) -> str:
-    """The observation that a step was taken from: the last user turn, without experience."""
-    turns = (message["content"] for message in reversed(step.query.messages) if message["role"] == "user")
-    return next(turns, "")
-
-
 def _best(items: Sequence[Trajectory], reward: Reward) -> Mapping[str, float]:
     """By observation, the best reward of the trajectories that met it."""
     found: dict[str, float] = {}
     for item in items:
         value = worth(item, reward)
         for step in item.steps:
-            seen = anchor(step)
+            seen = observation(step)
             found[seen] = max(found.get(seen, value), value)
     return found
