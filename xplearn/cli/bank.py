@@ -75,7 +75,7 @@ def call_show(args: argparse.Namespace) -> int:
     with open_bank(args.bank if args.at is None else f"{args.bank}@{args.at}") as store:
         entries = sorted((found for found in store if args.kind in (None, found.kind)), key=bank.SORTS[args.sort])
         if entries:
-            console().print(bank.table(entries[: args.limit], bank.when_in(_run_of(args.bank))))
+            _print([*bank.table(entries[: args.limit], bank.when_in(_run_of(args.bank)), console().width), ""])
         _print(bank.totals(store))
     return 0
 
@@ -155,5 +155,6 @@ def _count(text: str) -> int:
 
 
 def _print(lines: Iterable[str]) -> None:
+    """Print lines as lines: text in them begins none of its own."""
     for line in lines:
-        print(printable(line))
+        print(printable(" ".join(line.splitlines())))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from xplearn.experiment.context import Context
 from xplearn.experiment.phases import training_tasks
 from xplearn.experiment.stream import Domain, stages
-from xplearn.types import Experience
+from xplearn.types import Experience, Task
 
 
 def contamination(run: Context) -> str:
@@ -36,11 +36,10 @@ def warnings(run: Context) -> Iterator[str]:
         yield f"{unsourced} of the bank's {entries} entries name no source task: whether they come from evaluated tasks cannot be checked"
     if not run.parts.learners("record"):
         return
-    evaluated = {(domain.env.name, task.id) for domain, tasks in run.panels.values() for task in tasks}
+    evaluated = {(task.env, task.id) for _, tasks in run.panels.values() for task in tasks}
     for stage in stages(run.experiment):
-        shared = (
-            sum((stage.config.env.name, task.id) in evaluated for task in training_tasks(run.pools, stage)) if stage.config.records else 0
-        )
+        tasks = training_tasks(run.pools, stage) if stage.config.records else []
+        shared = sum((task.env, task.id) in evaluated for task in tasks)
         if shared:
             yield f"{shared} tasks of {stage.path} are evaluated as well: the first experience that is written from one ends the run"
 
@@ -53,11 +52,11 @@ def _found(run: Context) -> Iterator[tuple[Experience, Domain]]:
         for task in tasks:
             for experience in store.get(sorted(store.from_task(task.id))):
                 env = run.writer.environment(experience.source)
-                if env == domain.env.name or (env is None and not _trained_elsewhere(run, task.id, domain)):
+                if env == task.env or (env is None and not _trained_elsewhere(run, task)):
                     yield experience, domain
 
 
-def _trained_elsewhere(run: Context, id: str, domain: Domain) -> bool:
-    """Whether an environment other than this domain's trains on a task of this id."""
-    others = (stage for stage in stages(run.experiment) if stage.config.env.name != domain.env.name)
-    return any(task.id == id for stage in others for task in training_tasks(run.pools, stage))
+def _trained_elsewhere(run: Context, task: Task) -> bool:
+    """Whether another environment of the stream trains on a task of this id."""
+    trained = (other for stage in stages(run.experiment) for other in training_tasks(run.pools, stage))
+    return any(other.id == task.id and other.env != task.env for other in trained)

@@ -62,7 +62,7 @@ class NotedProgress:
 
     def save(self, state: State) -> None:
         """As ``Checkpoint.save``."""
-        notes = {_NOTES: self._journal.lines} if self._journal.lines else {}
+        notes = {_NOTES: list(self._journal.lines)} if self._journal.lines else {}
         self._progress.save({**state, **notes})
 
     def report(self, done: int, total: int, **scalars: float) -> None:

@@ -63,6 +63,8 @@ def bank_path(given: str) -> Path:
     if not path.is_dir():
         if not path.exists():
             raise RecordError(path, "there is no bank here; give a run folder that 'xplearn run' made, or the file of a bank")
+        if path != Path(given):
+            raise RecordError(path, f"is no run folder, and only a run has stages; leave '@{stage}' out")
         return path
     if path != Path(given):
         return _of_stage(path, stage)

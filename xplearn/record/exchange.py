@@ -19,6 +19,7 @@ import numpy as np
 from xplearn.errors import ContractError, DataError, RecordError
 from xplearn.files import replacing
 from xplearn.record.checked import checked
+from xplearn.stores import codec
 from xplearn.types import Experience
 
 if TYPE_CHECKING:
@@ -150,7 +151,7 @@ def _join(imported: ExperienceStore, whole: ExperienceStore, source: Path) -> No
     """Add one bank's entries to another's."""
     clash = next((found.id for found in imported if found.id in whole), None)
     if clash is not None:
-        raise DataError(source, f"its entry '{clash}' is in the bank already; import it into a file of its own, without --into")
+        raise DataError(source, f"its entry {clash!r} is in the bank already; import it into a file of its own, without --into")
     with_vector = {space: set(ids) for space, ids in spaces_of(imported).items()}
     try:
         for space, (encoder, dim) in imported.spaces().items():
@@ -213,7 +214,7 @@ class _Reader:
             entry = self._checked(_Entry, raw)
             found = self._checked(Experience, entry.experience)
             if found.id in self._ids:
-                self._damaged(f"the id '{found.id}' is there twice")
+                self._damaged(f"the id {found.id!r} is there twice")
             self._ids.add(found.id)
             yield (
                 dataclasses.replace(found, created=tuple(found.created)),
@@ -222,14 +223,14 @@ class _Reader:
 
     def _vector(self, spaces: Mapping[str, _Space], name: str, data: str) -> Vectors:
         if name not in spaces:
-            self._damaged(f"there is no space '{name}' (the header has: {', '.join(spaces) or 'none'})")
+            self._damaged(f"there is no space {name!r} (the header has: {', '.join(map(repr, spaces)) or 'none'})")
         try:
             raw = base64.b64decode(data, validate=True)
         except (binascii.Error, ValueError) as error:
             self._damaged(f"the vector of space '{name}' is no base64 ({error})")
         if len(raw) != 4 * spaces[name].dim:
             self._damaged(f"the vector of space '{name}' has {len(raw) / 4:g} numbers, not {spaces[name].dim}")
-        return np.frombuffer(raw, dtype="<f4")
+        return codec.matrix(np.frombuffer(raw, dtype="<f4")[None], rows=1, dim=spaces[name].dim, what="the numbers", component=name)[0]
 
     def _next(self) -> Any:
         """The next line's value; None after the last line."""
@@ -242,12 +243,12 @@ class _Reader:
         try:
             return json.loads(line, parse_constant=self._refuse_constant)
         except (ValueError, RecursionError) as error:
-            self._damaged(str(error) or "it is nested too deeply")
+            self._damaged(str(error))
 
     def _checked(self, cls: type[Any], raw: object) -> Any:
         try:
             return checked(cls, raw)
-        except (ValueError, RecursionError) as error:
+        except (ValueError, OverflowError, RecursionError) as error:
             self._damaged(str(error))
 
     def _refuse_constant(self, word: str) -> NoReturn:

@@ -11,12 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from xplearn.record.exchange import spaces_of
 from xplearn.report.curve import bars
-from xplearn.report.printable import printable
 from xplearn.types import Experience
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from xplearn.interfaces import ExperienceStore
     from xplearn.record.history import Call, Note
     from xplearn.record.reader import Run
@@ -30,6 +27,9 @@ SORTS: dict[str, Callable[[Experience], Any]] = {
 """Orders of a bank's entries, by name."""
 
 COLUMNS = ("id", "kind", "task kind", "utility", "uses", "created", "content")
+
+_LEAST_CONTENT = 24
+"""Characters of content that are worth a column."""
 
 When = Callable[[int, int], str]
 """Words for a 0-based stage and round."""
@@ -48,23 +48,18 @@ def when_in(run: Run | None) -> When:
     return words
 
 
-def table(entries: Iterable[Experience], when: When) -> Table:
-    """Entries side by side, each with the first line of what it is shown as."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-    from rich.text import Text
-
-    drawn = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for name in COLUMNS:
-        last = name == "content"
-        drawn.add_column(
-            name, no_wrap=True, overflow="ellipsis" if last else "fold", ratio=1 if last else None, min_width=16 if last else None
-        )
-    for found in entries:
-        stage, round, version = found.created
-        cells = (found.id, found.kind, found.task_kind, f"{found.utility:.3g}", str(found.uses), f"{when(stage, round)}, policy {version}")
-        drawn.add_row(*(Text(printable(cell)) for cell in (*cells, first_line(found.content))))
-    return drawn
+def table(entries: Iterable[Experience], when: When, width: int) -> Iterator[str]:
+    """An entry a line, or two where the terminal is narrow: its figures whole, and as much of its content's first line as fits."""
+    rows = [(COLUMNS[:-1], COLUMNS[-1]), *((_cells(found, when), first_line(found.content)) for found in entries)]
+    widths = [max(len(cells[at]) for cells, _ in rows) for at in range(len(COLUMNS) - 1)]
+    room = width - sum(widths) - 2 * len(widths)
+    for cells, content in rows:
+        line = "  ".join(cell.ljust(size) for cell, size in zip(cells, widths, strict=True))
+        if room >= _LEAST_CONTENT:
+            yield f"{line}  {_short(content, room)}"
+        else:
+            yield line.rstrip()
+            yield f"    {_short(content, width - 4)}"
 
 
 def totals(store: ExperienceStore) -> list[str]:
@@ -122,6 +117,12 @@ def author(note: Note) -> str:
 def facts(given: Mapping[str, Any]) -> str:
     """Facts in a line, long ones shortened."""
     return "  ".join(f"{name}={_short(value)}" for name, value in given.items() if value != "")
+
+
+def _cells(found: Experience, when: When) -> tuple[str, ...]:
+    stage, round, version = found.created
+    cells = (found.id, found.kind, found.task_kind, f"{found.utility:.3g}", str(found.uses), f"{when(stage, round)}, policy {version}")
+    return tuple(" ".join(cell.split()) for cell in cells)
 
 
 def first_line(text: str) -> str:
