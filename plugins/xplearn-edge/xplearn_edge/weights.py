@@ -42,7 +42,7 @@ def _anchored(group: Group, weight: Weight, reward: Reward) -> dict[str, tuple[f
     best, without = _best(group.experience, reward), _best(group.plain, reward)
 
     def at(step: Step) -> float:
-        seen = observation(step)
+        seen = observation(step.query.messages)
         if seen not in best:
             return 0.0
         if weight == "gate":
@@ -58,6 +58,6 @@ def _best(items: Sequence[Trajectory], reward: Reward) -> Mapping[str, float]:
     for item in items:
         value = worth(item, reward)
         for step in item.steps:
-            seen = observation(step)
+            seen = observation(step.query.messages)
             found[seen] = max(found.get(seen, value), value)
     return found
