@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 from xplearn import Encoder, Experience, ExperienceStore
@@ -21,6 +22,7 @@ class Principles:
         self._version = -1
         self._held: dict[str, Experience] = {}
         self._named: dict[str, str] = {}
+        self._declining: dict[str, None] = {}
         self._forget()
 
     def follow(self, store: ExperienceStore) -> bool:
@@ -33,6 +35,7 @@ class Principles:
         self._named = {}
         for experience in self._held.values():
             self._named.setdefault(print_of(experience), experience.id)
+        self._declining = {id: None for id, experience in self._held.items() if count(experience, "negative")}
         self._store = store
         return True
 
@@ -47,10 +50,15 @@ class Principles:
 
     def __iter__(self) -> Iterator[Experience]:
         """All of them in the order of the bank, as they are about to be."""
-        for id, experience in self._held.items():
-            if id not in self._gone:
-                yield self._drafted.get(id, experience)
-        yield from self._new.values()
+        if not self._drafted and not self._gone:
+            return chain(self._held.values(), self._new.values())
+        held = (self._drafted.get(id, experience) for id, experience in self._held.items() if id not in self._gone)
+        return chain(held, self._new.values())
+
+    @property
+    def declining(self) -> list[Experience]:
+        """Those that the bank holds whose last window had a negative mean gain."""
+        return [self[id] for id in self._declining]
 
     @property
     def new(self) -> tuple[Experience, ...]:
@@ -96,7 +104,10 @@ class Principles:
 
     def _settle(self, drafted: dict[str, Experience], added: list[Experience]) -> None:
         self._held.update(drafted)
+        for id, experience in drafted.items():
+            self._mark(id, declining=count(experience, "negative") > 0)
         for id in self._gone:
+            self._mark(id, declining=False)
             gone = self._held.pop(id)
             if self._named.get(print_of(gone)) == id:
                 del self._named[print_of(gone)]
@@ -104,6 +115,12 @@ class Principles:
             self._held[experience.id] = experience
             self._named.setdefault(print_of(experience), experience.id)
         self._forget()
+
+    def _mark(self, id: str, *, declining: bool) -> None:
+        if declining:
+            self._declining[id] = None
+        else:
+            self._declining.pop(id, None)
 
     def _forget(self) -> None:
         self._drafted: dict[str, Experience] = {}

@@ -144,13 +144,12 @@ class EvolveLearner(Learner):
         Raises:
             ContractError: the principles' utilities are gains of another policy.
         """
-        adopted = self._follow(agent)
+        adopted, alone = self._follow(agent)
         before, found, counts = self._progress, groups(batch), Counter(adopted=adopted)
         step = (before.step or latest_step(self._bank)) + bool(found)
         window = self._judge(found, agent, step, counts) if found else before.window
         seeded = self._grow(found, batch, agent, step, counts)
         counts["pruned"] += make_room(self._bank, agent, capacity=self.capacity, ucb=self.ucb, step=step)
-        alone = note_unsourced(self._bank, before.unsourced, agent)
         self._bank.write(agent.store, agent.encoder)
         self._progress = Progress(step=step, window=window, seeded=seeded, unsourced=alone)
         named = ("written", "merged", "refused", "unusable", "left_out", "pruned", "adopted")
@@ -178,16 +177,16 @@ class EvolveLearner(Learner):
     def _open(self, agent: AgentView, pool: Pool) -> None:
         agent.store.open_space(SPACES[pool], encoder=agent.encoder.id, dim=agent.encoder.dim)
 
-    def _follow(self, agent: AgentView) -> int:
-        """See the bank as it is; how many principles were adopted from another policy."""
+    def _follow(self, agent: AgentView) -> tuple[int, tuple[str, ...]]:
+        """See the bank as it is; how many principles were adopted from another policy, and those that nobody knows the origin of."""
         for pool in self._scopes:
             self._open(agent, pool)
         if not self._bank.follow(agent.store):
-            return 0
-        if self.other_policy == "adopt":
-            return adopt(self._bank, agent)
-        require_own(self._bank, identity(agent.policy))
-        return 0
+            return 0, self._progress.unsourced
+        if self.other_policy == "refuse":
+            require_own(self._bank, identity(agent.policy))
+        adopted = adopt(self._bank, agent)
+        return adopted, note_unsourced(self._bank, self._progress.unsourced, agent)
 
     def _judge(self, found: Sequence[Group], agent: AgentView, step: int, counts: Counter[str]) -> Window:
         """Credit what was shown; at the end of a window move utilities and drop what is harmful. The window from here on."""

@@ -24,12 +24,13 @@ def count_uses(bank: Principles, seen: Exposure, step: int) -> None:
 
 def settle(bank: Principles, window: Window, agent: AgentView, *, mu: float, policy: str) -> None:
     """Move the utilities by what a window told; a window without a gain ends an entry's row of negative ones [C]."""
-    judged = [entry for entry in bank if entry.id in window.groups or count(entry, "negative")]
+    shown = dict.fromkeys(id for id in window.groups if id in bank)
+    judged = [bank[id] for id in shown] + [entry for entry in bank.declining if entry.id not in shown]
     gains = np.array([window.mean(entry.id) for entry in judged])
     utilities = moved([entry.utility for entry in judged], gains, mu)
     rows = streak([count(entry, "negative") for entry in judged], gains)
     for entry, gain, utility, row in zip(judged, gains.tolist(), utilities.tolist(), rows.tolist(), strict=True):
-        if entry.id not in window.groups:
+        if entry.id not in shown:
             bank.change(entry.id, meta={"negative": row})
             continue
         bank.change(entry.id, utility=utility, meta={"negative": row, "policy": policy})
@@ -39,7 +40,9 @@ def settle(bank: Principles, window: Window, agent: AgentView, *, mu: float, pol
 
 def prune(bank: Principles, limits: Limits, agent: AgentView, *, step: int) -> int:
     """Drop what has proved harmful; how many."""
-    entries = list(bank)
+    if limits.below is None:
+        return 0
+    entries = [entry for entry in bank if entry.utility < limits.below]
     age = step - np.array([count(entry, "made_at") for entry in entries], dtype=np.int64)
     harmful = limits.harmful(
         [entry.utility for entry in entries], [entry.uses for entry in entries], [count(entry, "negative") for entry in entries], age
