@@ -87,7 +87,8 @@ def folder(tmp_path_factory):
 
 def shown(folder, width=100):
     stream = io.StringIO()
-    render(load(folder), Console(file=stream, width=width))
+    run = load(folder)
+    render(run, list(run.episodes()), Console(file=stream, width=width))
     return stream.getvalue()
 
 

@@ -70,7 +70,7 @@ def start(tmp_path, observer=None, **changes):
 
 def shown(run, width=100):
     stream = io.StringIO()
-    render(run, Console(file=stream, width=width))
+    render(run, list(run.episodes()), Console(file=stream, width=width))
     return stream.getvalue()
 
 
@@ -112,10 +112,10 @@ def test_the_curves_grow_while_a_run_goes_on(tmp_path):
 def test_warm_up_and_the_experts_score_are_no_rounds_of_learning(tmp_path):
     stream = [{**STREAM[0], "rounds": 3, "warmup": True}, STREAM[0]]
     run = load(start(tmp_path / "warm", stream=stream))
-    assert {found.place[0] for found in rounds(run)} == {1}
+    assert {found.place[0] for found in rounds(run, list(run.episodes()))} == {1}
     run = load(start(tmp_path / "shown", learner={"name": "dial.turn", "source": "demonstration"}))
-    assert demonstrations(run) == {"train/0/0"}
-    assert all(not found.scores for found in rounds(run))
+    assert demonstrations(run, run.episodes()) == {"train/0/0"}
+    assert all(not found.scores for found in rounds(run, list(run.episodes())))
 
 
 def test_a_run_recorded_before_calls_and_history_were_still_shows(folder, tmp_path):

@@ -170,7 +170,10 @@ def test_unfinished_run_shows_a_dash_for_what_is_missing(tmp_path):
 def test_run_stopped_before_its_first_evaluation_shows_no_matrix(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         start(tmp_path, observer=Stopping("eval/0/core.counting"))
-    assert "arm" not in shown(load(next(tmp_path.iterdir())))
+    text = shown(load(next(tmp_path.iterdir())))
+    assert "not finished" in text
+    assert "forgetting" not in text
+    assert "before" not in text
 
 
 def matrix(arm="plain", domains=("scienceworld.text", "alfworld.text", "[red]webshop.text", "core.errands"), seed=0):

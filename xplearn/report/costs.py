@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
     from xplearn.record.reader import Run
-    from xplearn.types import Arm
+    from xplearn.types import Arm, EpisodeResult
 
 COLUMNS = ("cost", "episodes", "tokens in", "tokens out", "seconds")
 NONE = "–"
@@ -22,9 +22,9 @@ NONE = "–"
 Spendings = dict[tuple[Purpose, "Arm"], Spent]
 
 
-def render(run: Run, console: Console) -> None:
-    """Print what the run has cost so far."""
-    spent, kept = costs(run)
+def render(run: Run, results: Sequence[EpisodeResult], console: Console) -> None:
+    """Print what the run has cost so far; ``results`` are its episodes."""
+    spent, kept = costs(run, results)
     if not spent:
         return
     for piece in pieces(spent, kept, console.width):
@@ -34,9 +34,9 @@ def render(run: Run, console: Console) -> None:
         console.print(told, markup=False, highlight=False)
 
 
-def costs(run: Run) -> tuple[Spendings, Upkeep]:
+def costs(run: Run, results: Sequence[EpisodeResult]) -> tuple[Spendings, Upkeep]:
     """What its episodes took, and what its learners and bank did."""
-    return spending(run.episodes(), demonstrations(run)), upkeep(run.scalars(), run.calls(), run.history())
+    return spending(results, demonstrations(run, results)), upkeep(run.scalars(), run.calls(), run.history())
 
 
 def stored(run: Run) -> int | None:
@@ -67,7 +67,7 @@ def bank(kept: Upkeep, on_disk: int | None) -> str:
 
 def compared(names: Sequence[str], runs: Sequence[Run], width: int) -> list[RichTable]:
     """The costs of several runs side by side, cut to the width between columns."""
-    found = [costs(run) for run in runs]
+    found = [costs(run, list(run.episodes())) for run in runs]
     lead = Column("cost", tuple(names))
     columns = [*_totals([spent for spent, _ in found]), *_upkeep([kept for _, kept in found], runs)]
     told = [column for column in columns if any(cell != NONE for cell in column.cells)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from xplearn.record.reader import Run
+    from xplearn.types import EpisodeResult
 
 FEWEST = 3
 """Rounds that make a curve."""
@@ -43,9 +44,9 @@ class Curve:
         return f"{self.form.format(known[0])} → {self.form.format(known[-1])}"
 
 
-def render(run: Run, console: Console) -> None:
-    """Print the curves of a run with at least three rounds, finished or not."""
-    found = rounds(run)
+def render(run: Run, results: Sequence[EpisodeResult], console: Console) -> None:
+    """Print the curves of a run with at least three rounds, finished or not; ``results`` are its episodes."""
+    found = rounds(run, results)
     drawn = lines(curves(found), console.width) if len(found) >= FEWEST else []
     if not drawn:
         return
@@ -56,17 +57,18 @@ def render(run: Run, console: Console) -> None:
     console.print(CAPTION, style="dim")
 
 
-def rounds(run: Run) -> list[Round]:
-    """The rounds of a run so far, warm-up stages aside."""
-    shown = demonstrations(run)
+def rounds(run: Run, results: Sequence[EpisodeResult]) -> list[Round]:
+    """The rounds of a run so far, warm-up stages aside, from its episodes and what its learners told."""
+    shown = demonstrations(run, results)
     warmups = {index for index, stage in enumerate(run.header.resolved["stream"]) if stage["warmup"]}
-    played = (result for result in run.episodes() if result.phase not in shown)
+    played = (result for result in results if result.phase not in shown)
     return [found for found in build_rounds(played, run.scalars(), run.calls()) if found.place[0] not in warmups]
 
 
-def demonstrations(run: Run) -> frozenset[str]:
+def demonstrations(run: Run, results: Iterable[EpisodeResult]) -> frozenset[str]:
     """The training phases whose trajectories are the expert's."""
-    firsts = {phase: next(run.trajectories(phase), None) for phase in run.phases() if trained(phase) is not None}
+    phases = {result.phase for result in results if trained(result.phase) is not None}
+    firsts = {phase: next(run.trajectories(phase), None) for phase in phases}
     return frozenset(phase for phase, first in firsts.items() if first is not None and first.source == "demonstration")
 
 

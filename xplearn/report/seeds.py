@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
     from xplearn.metrics.compare import Entry
+    from xplearn.metrics.rounds import Round
     from xplearn.record.reader import Run
 
 CAPTION = (
@@ -76,10 +77,14 @@ def _learning(found: Sequence[Pool], runs: Mapping[str, Run]) -> list[Column]:
     last = {pool.configuration: pool for pool in found}
     gains, banks = [], []
     for pool in found:
-        learned = [rounds(runs[entry.run]) for entry in pool.entries.values()] if pool is last[pool.configuration] else []
+        learned = [_rounds(runs[entry.run]) for entry in pool.entries.values()] if pool is last[pool.configuration] else []
         gains.append(_number(_mean([mean_gain(of) for of in learned]), "{:+.1f}"))
         banks.append(_number(_mean([of[-1].bank for of in learned if of]), "{:,.0f}"))
     return [Column("gain", tuple(gains)), Column("bank", tuple(banks))]
+
+
+def _rounds(run: Run) -> list[Round]:
+    return rounds(run, list(run.episodes()))
 
 
 def _mean(values: Sequence[float | None]) -> float | None:

@@ -33,9 +33,10 @@ def render(run: Run, console: Console) -> None:
             console.print(piece)
         console.print(caption(table), style="dim")
     matrix.render(run, console)
-    learning.render(run, console)
+    results = list(run.episodes())
+    learning.render(run, results, console)
     curve.render(run, console)
-    costs.render(run, console)
+    costs.render(run, results, console)
     if run.header.status != "finished" or run.missing():
         console.print(printable(standing(run)), markup=False)
 
