@@ -1,4 +1,4 @@
-from xplearn.metrics.rounds import build_rounds, mean_gain, trained
+from xplearn.metrics.rounds import build_rounds, figure, mean_gain, trained
 from xplearn.record.history import Call
 from xplearn.types import EpisodeResult
 
@@ -52,3 +52,9 @@ def test_the_mean_gain_is_over_the_rounds_that_played_both_arms():
     found = build_rounds([*rounds[0], *rounds[1], result("train/0/2", 1.0)], [], [])
     assert mean_gain(found) == 25.0
     assert mean_gain(found[2:]) is None
+
+
+def test_what_is_no_finite_number_is_no_figure():
+    line = {"bank": "many", "gain_mean": float("nan"), "seconds": None, "loss": 2}
+    assert [figure(line, name) for name in ("bank", "gain_mean", "seconds", "missing")] == [None] * 4
+    assert (figure(line, "loss"), figure(line, "bank", 3.0)) == (2.0, 3.0)

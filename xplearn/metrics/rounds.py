@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -47,8 +48,8 @@ def build_rounds(results: Iterable[EpisodeResult], scalars: Iterable[Mapping[str
     sizes: dict[Place, float | None] = {}
     for line in scalars:
         place = line["stage"], line["round"]
-        told[place] = line.get("gain_mean", told.get(place))
-        sizes[place] = line.get("bank", sizes.get(place))
+        told[place] = figure(line, "gain_mean", told.get(place))
+        sizes[place] = figure(line, "bank", sizes.get(place))
     for call in calls:
         place = call.stage, call.round
         sizes[place] = sizes.get(place) if call.bank is None else call.bank
@@ -58,6 +59,12 @@ def build_rounds(results: Iterable[EpisodeResult], scalars: Iterable[Mapping[str
         bank = bank if size is None else int(size)
         found.append(Round(place=place, scores=scores.get(place, {}), gain_mean=told.get(place), bank=bank))
     return found
+
+
+def figure(line: Mapping[str, Any], name: str, default: float | None = None) -> float | None:
+    """A figure of a line of figures, where it has one that is a finite number."""
+    value = line.get(name)
+    return float(value) if isinstance(value, int | float) and math.isfinite(value) else default
 
 
 def mean_gain(rounds: Sequence[Round]) -> float | None:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from xplearn.metrics.rounds import figure
 from xplearn.metrics.scores import evaluated
 from xplearn.types import Arm, EpisodeResult
 
@@ -72,9 +73,11 @@ def upkeep(scalars: Sequence[Mapping[str, Any]], calls: Sequence[Call], notes: S
 
     A run that was recorded before calls were has its learners' own figures ``bank`` and ``seconds``.
     """
-    sizes = [call.bank for call in calls if call.bank is not None] or [int(line["bank"]) for line in scalars if "bank" in line]
+    sizes = [call.bank for call in calls if call.bank is not None] or [
+        int(found) for line in scalars if (found := figure(line, "bank")) is not None
+    ]
     timed = [(call.learner, call.seconds) for call in calls]
-    timed = timed or [(line["learner"], line["seconds"]) for line in scalars if "seconds" in line]
+    timed = timed or [(line["learner"], found) for line in scalars if (found := figure(line, "seconds")) is not None]
     contents = [call.bank_bytes for call in calls if call.bank_bytes is not None]
     events = [note.event for note in notes]
     added, changed, removed = (events.count(event) if calls else None for event in _WRITES)
