@@ -128,3 +128,27 @@ def test_rounds_are_counted_through_the_stream_and_warmups_are_none_of_them(tmp_
     found, _, _ = experiment(plugins, stream=stream, learner="own.part")
     assert [stage.before for stage in stages(found)] == [0, 0, 2]
     assert build_parts(found, plugins.registry).plan.plain_from == 3
+
+
+def test_who_does_not_write_in_a_stage_has_no_say_in_what_it_plays():
+    class Both(TurnLearner):
+        def plan(self):
+            return RolloutPlan(arms=("plain", "experience"))
+
+    class Own:
+        @hookimpl
+        def xplearn_register(self, registry):
+            registry.add("learner", "part", f"{__name__}:Both")
+
+    globals()["Both"] = Both
+    plugins = dial_plugins()
+    plugins.add("own", Own())
+    found, _, _ = experiment(
+        plugins,
+        stream=[ERRANDS, {**ERRANDS, "record": False}],
+        warmup=[],
+        record="own.part",
+        learner={"name": "dial.turn", "arms": ["plain"]},
+    )
+    parts = build_parts(found, plugins.registry)
+    assert [parts.plan_of(stage).arms for stage in stages(found)] == [("plain", "experience"), ("plain",)]

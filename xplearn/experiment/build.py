@@ -48,20 +48,22 @@ class Parts:
 
     @property
     def plan(self) -> RolloutPlan:
-        """What the learners of the stream together want to learn from."""
-        return merge_plans([(name, part.plan()) for _, name, part in self.learners("record", "learner")])
-
-    @property
-    def warmup_plan(self) -> RolloutPlan:
-        """What a warm-up stage's learners want; what is written there is written from that."""
-        own = [(name, part.plan()) for _, name, part in self.learners("warmup")]
-        return merge_plans(own) if own else self.plan
+        """What the learners of the stream together want to learn from, where the bank is written."""
+        return self._merged("record", "learner")
 
     def plan_of(self, stage: Stage, round: int | None = None) -> RolloutPlan:
-        """The plan of a stage, or as it is in one of its rounds (0-based)."""
-        if stage.config.warmup:
-            return self.warmup_plan
-        return self.plan if round is None else self.plan.at(stage.before + round)
+        """What is wanted in a stage, or in one of its rounds (0-based).
+
+        Where a warm-up has learners of its own, what they learn from is what the bank is written from.
+        """
+        key = self.experiment.learns(stage.config)
+        if key == "warmup":
+            return self._merged(key)
+        plan = self._merged("record", key) if stage.config.records or stage.config.warmup else self._merged(key)
+        return plan if round is None or stage.config.warmup else plan.at(stage.before + round)
+
+    def _merged(self, *keys: str) -> RolloutPlan:
+        return merge_plans([(name, part.plan()) for _, name, part in self.learners(*keys)])
 
     @property
     def has_experience_arm(self) -> bool:
