@@ -143,9 +143,26 @@ def test_without_a_failure_the_rules_tell_the_whole_way():
     assert principle.avoid == ""
 
 
-def test_where_nothing_differs_but_the_end_the_rules_tell_the_whole_way():
-    (principle,) = rules.principles(Contrast(success=played(WAY, solved=True), failure=played(WAY[::-1], solved=False)), ["task"])
-    assert principle.do.startswith("go to table, then take mug")
+def test_the_rules_tell_all_that_was_done_from_the_parting_on():
+    stuck = played(["go to table 1", "heat mug 1 with microwave 1", "open drawer 1", "look", "open drawer 2"], solved=False)
+    (principle,) = rules.principles(Contrast(success=played(WAY, solved=True), failure=stuck), ["task"])
+    assert principle.do == "take mug, then heat mug with microwave, then put mug in cabinet"
+    assert principle.avoid == "open drawer"
+
+
+def test_what_is_seen_as_a_task_begins_does_not_repeat_it():
+    failure = played(["jump"], solved=False)
+    way = played(WAY, solved=True)
+    first = dataclasses.replace(way.steps[0].query, messages=way.steps[0].query.messages[:1])
+    way = dataclasses.replace(way, steps=(dataclasses.replace(way.steps[0], query=first), *way.steps[1:]))
+    moment = rules.on_step(Contrast(success=way, failure=failure))
+    assert moment.when == "the task is to put a hot mug in cabinet and you see: Room."
+
+
+def test_a_goal_goes_on_in_the_sentence():
+    bring = rules.on_task(Contrast(success=played(WAY, solved=True, goal="Your task is to Bring the mug."), failure=None))
+    assert bring.when == "the task is to bring the mug"
+    assert rules.on_task(Contrast(success=played(WAY, solved=True, goal="TV on"), failure=None)).when == "the task is to TV on"
 
 
 def test_quantities_keep_their_numbers_and_names_lose_theirs():

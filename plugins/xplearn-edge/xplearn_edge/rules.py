@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import groupby
 
@@ -32,17 +33,15 @@ def principles(contrast: Contrast, scopes: Collection[Pool]) -> tuple[Principle,
 
 
 def on_task(contrast: Contrast) -> Principle:
-    """What was done only with success, in its order; what was done only in failing is to be avoided, most often done first."""
-    done = _told(contrast.success)
-    failing = _told(contrast.failure) if contrast.failure is not None else []
-    differing = [action for action in done if action not in failing] or done
-    only_failing = [action for action in failing if action not in done]
-    avoided = sorted(dict.fromkeys(only_failing), key=lambda action: -only_failing.count(action))
+    """What was done with success from where the two part; what was done only in failing is to be avoided, most often done first."""
+    done = _told(contrast.success, contrast.parting or 0)
+    failing, known = _told(contrast.failure) if contrast.failure is not None else [], set(_told(contrast.success))
+    only_failing = Counter(action for action in failing if action not in known)
     return Principle(
         title=_title(contrast.success),
         when=f"the task is to {_goal(contrast.success)}",
-        do=_in_order(differing),
-        avoid=", ".join(_fitting(avoided, _AVOIDED_CHARS)),
+        do=_in_order(done),
+        avoid=", ".join(_fitting((action for action, _ in only_failing.most_common()), _AVOIDED_CHARS)),
         scope="task",
     )
 
@@ -53,7 +52,7 @@ def on_step(contrast: Contrast) -> Principle | None:
     if at is None or contrast.failure is None:
         return None
     success, failing = contrast.success, contrast.failure.steps[at : at + 1]
-    seen = generic(one_line(observation(success, at), _SEEN_CHARS))
+    seen = generic(one_line(observation(success, at).removeprefix(f"Task: {success.task.goal}"), _SEEN_CHARS))
     return Principle(
         title=_title(success),
         when=f"the task is to {_goal(success)} and you see: {seen}",
@@ -74,9 +73,9 @@ def generic(text: str) -> str:
     return _NUMBERED.sub(lambda match: match[0] if match[1].lower() in _QUANTITY else match[1], text)
 
 
-def _told(item: Trajectory) -> list[str]:
-    """Its actions without instance numbers, looking around and direct repetitions; all of them where nothing would be left."""
-    actions = [_action(step.action) for step in item.steps]
+def _told(item: Trajectory, first: int = 0) -> list[str]:
+    """Its actions from a step on without instance numbers, looking around and direct repetitions; all of them where none would be left."""
+    actions = [_action(step.action) for step in item.steps[first:]]
     return [action for action, _ in groupby(action for action in actions if action.lower() not in _IDLE)] or actions
 
 
@@ -105,6 +104,7 @@ def _fitting(actions: Iterable[str], limit: int) -> Iterator[str]:
 
 def _goal(item: Trajectory) -> str:
     goal = generic(one_line(_LEAD_IN.sub("", item.task.goal.strip()), _GOAL_CHARS)).rstrip(".")
+    goal = goal[:1].lower() + goal[1:] if goal[1:2].islower() else goal
     return goal or item.task.kind.replace("_", " ") or "do what is asked"
 
 
