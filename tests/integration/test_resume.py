@@ -72,7 +72,7 @@ def outcome(run):
     """Everything that must not depend on the kills."""
     episodes = sorted(json.dumps(dataclasses.asdict(dataclasses.replace(found, seconds=0.0))) for found in run.episodes())
     table = [dataclasses.replace(row, seconds=0.0) for row in run.table().rows]
-    return table, episodes, run.header.bank, run.scalars()
+    return table, episodes, run.header.bank, run.scalars(), (run.path / "history.jsonl").read_text()
 
 
 @pytest.mark.slow
@@ -89,3 +89,4 @@ def test_killed_five_times_a_run_ends_with_the_same_table(tmp_path, case):
     assert cut.header.status == "finished"
     ids = [found.id for found in cut.episodes()]
     assert len(ids) == len(set(ids))
+    assert len(cut.calls()) == len(whole.calls()) == len(whole.scalars())

@@ -109,6 +109,8 @@ def test_what_was_written_before_a_lost_checkpoint_is_neither_lost_nor_there_twi
     lost = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
     assert f"{lost[-1]['learner']}/0/{lost[-1]['round']}" == at, "the line was written, its checkpoint was not"
     assert all(note.number < lost[-1]["number"] for note in load(folder).history()), "what may be undone is not told"
+    with (folder / "history.jsonl").open("ab") as torn:
+        torn.write(b'{"number":')
     cut = start("cut")
     assert (cut.path / "history.jsonl").read_text() == (whole.path / "history.jsonl").read_text()
     assert cut.scalars() == whole.scalars()

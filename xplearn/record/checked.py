@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import cache
 from types import UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -16,7 +17,7 @@ def checked(cls: type[T], raw: object) -> T:
     Raises:
         ValueError: the value is no object, a field is missing or unknown, or one has a wrong type; numbers must be finite.
     """
-    hints = get_type_hints(cls)
+    hints = _hints(cls)
     if not isinstance(raw, dict):
         raise ValueError(f"want the fields of {cls.__name__}, got {_shown(raw)}")
     for what, names in (("lacks", hints.keys() - raw.keys()), ("has unknown", raw.keys() - hints.keys())):
@@ -26,6 +27,11 @@ def checked(cls: type[T], raw: object) -> T:
         if not conforms(raw[name], hint):
             raise ValueError(f"{name} is {_shown(raw[name])}")
     return cls(**raw)
+
+
+@cache
+def _hints(cls: type[Any]) -> dict[str, Any]:
+    return get_type_hints(cls)
 
 
 def conforms(value: object, hint: Any) -> bool:

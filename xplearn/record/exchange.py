@@ -230,7 +230,9 @@ class _Reader:
             self._damaged(f"the vector of space '{name}' is no base64 ({error})")
         if len(raw) != 4 * spaces[name].dim:
             self._damaged(f"the vector of space '{name}' has {len(raw) / 4:g} numbers, not {spaces[name].dim}")
-        return codec.matrix(np.frombuffer(raw, dtype="<f4")[None], rows=1, dim=spaces[name].dim, what="the numbers", component=name)[0]
+        row = np.frombuffer(raw, dtype="<f4")
+        codec.matrix(row[None], rows=1, dim=spaces[name].dim, what="the numbers", component=name)
+        return row
 
     def _next(self) -> Any:
         """The next line's value; None after the last line."""
