@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from types import UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 T = TypeVar("T")
+
+_hints: Callable[[Any], dict[str, Any]] = cache(get_type_hints)
 
 
 def checked(cls: type[T], raw: object) -> T:
@@ -27,11 +29,6 @@ def checked(cls: type[T], raw: object) -> T:
         if not conforms(raw[name], hint):
             raise ValueError(f"{name} is {_shown(raw[name])}")
     return cls(**raw)
-
-
-@cache
-def _hints(cls: type[Any]) -> dict[str, Any]:
-    return get_type_hints(cls)
 
 
 def conforms(value: object, hint: Any) -> bool:
