@@ -51,6 +51,15 @@ def test_drawn_and_scored_logprobs_agree(sampling):
         assert completion.thoughts.shape == (len(completion.token_ids), 32)
 
 
+@HOW
+def test_what_could_have_been_drawn_is_read_with_the_thoughts_that_were_carried_on(sampling):
+    policy, rows = thinking(), shown()
+    said = policy.generate(rows, sampling, [0, 1, 2, 3], [ACTIONS] * 4)
+    for told, completion in zip(policy.likely(rows, said, [ACTIONS] * 4, k=None), said, strict=True):
+        drawn = told.ids == torch.tensor(completion.token_ids)[:, None]
+        assert told.logprobs[drawn].tolist() == pytest.approx(completion.logprobs, abs=1e-4)
+
+
 def test_thoughts_change_what_is_said_next_and_not_the_first_token():
     bare, policy = ready_policy(), thinking()
     said = bare.generate(shown(), FREE, [0, 1, 2, 3])

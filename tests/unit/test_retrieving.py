@@ -66,6 +66,18 @@ def test_drawn_and_scored_logprobs_agree(every, sampling):
         assert scores[row, : len(completion.token_ids)].tolist() == pytest.approx(completion.logprobs, abs=1e-4)
 
 
+@pytest.mark.parametrize("every", ["token", "completion"])
+@pytest.mark.parametrize("sampling", [FREE, ADMISSIBLE], ids=["free", "admissible"])
+def test_what_could_have_been_drawn_is_read_with_what_was_retrieved(every, sampling):
+    policy, rows, actions = policy_with(every=every), shown(), [ACTIONS] * 4
+    said = policy.generate(rows, sampling, [0, 1, 2, 3], actions)
+    asked = [torch.tensor(completion.token_ids)[:, None] for completion in said]
+    support = policy.score(rows, said, actions, support=asked).support.detach()
+    for row, (told, completion) in enumerate(zip(policy.likely(rows, said, actions, k=None), said, strict=True)):
+        assert told.logprobs[told.ids == asked[row]].tolist() == pytest.approx(completion.logprobs, abs=1e-4)
+        assert support[row, : len(asked[row]), 0].tolist() == pytest.approx(completion.logprobs, abs=1e-4)
+
+
 def test_scoring_reads_what_was_recorded_even_where_it_would_now_retrieve_otherwise():
     policy, rows = policy_with(), shown()
     said = policy.generate(rows, FREE, [0, 1, 2, 3])

@@ -1,5 +1,7 @@
 """Probabilities of tokens that were not drawn: the whole distribution, its likeliest part, and its place in scoring."""
 
+from dataclasses import replace
+
 import pytest
 
 pytest.importorskip("torch")
@@ -11,6 +13,7 @@ from xplearn.interfaces.policy import NO_ID, Support
 from xplearn.learning.drawn import Drawn, likely, passes, positions, read
 from xplearn.learning.losses import reverse_kl
 from xplearn.policies import scoring
+from xplearn.policies.weights import LoraConfig
 from xplearn.testing.dial import DialPolicy
 from xplearn.testing.fakes import GatedRead, ready_policy, tiny_model, tiny_tokenizer
 from xplearn.types import Completion, Conditioning, Memory, Sampling
@@ -49,14 +52,18 @@ def policy():
     return ready_policy()
 
 
-@pytest.fixture
-def hot(policy):
+def moved(policy):
     """Away from its first weights, so that gradients and adapters are at work."""
-    policy.attach(GatedRead(32, gate=0.5))
     with torch.no_grad():
         for _, value in policy.parameters():
             value.add_(0.05 * torch.randn(value.shape, generator=torch.Generator().manual_seed(4)))
     return policy
+
+
+@pytest.fixture
+def hot(policy):
+    policy.attach(GatedRead(32, gate=0.5))
+    return moved(policy)
 
 
 def test_the_whole_vocabulary_is_that_of_a_plain_forward_pass(policy):
@@ -86,7 +93,8 @@ def test_more_than_the_vocabulary_is_the_vocabulary(policy):
 
 
 def test_admissible_choices_list_the_ids_of_the_trie_alone(policy):
-    rows, said = drawn(policy, CHOOSE)
+    rows = shown()
+    said = [replace(row, sampling=CHOOSE) for row in policy.transcribe(rows, ["go to hall", "wait", "go to hall slowly", "take the cup"])]
     for support, completion in zip(policy.likely(rows, said, [ACTIONS] * 4, k=None), said, strict=True):
         allowed = policy._ready.tries(ACTIONS).allowed(completion.token_ids)
         for place, (token, ids) in enumerate(zip(completion.token_ids, allowed, strict=True)):
@@ -172,6 +180,12 @@ def test_memory_changes_what_is_likely(hot):
     assert (bare - read_in).abs().max() > 1e-3
 
 
+def test_any_id_may_be_asked_for_the_first_of_the_vocabulary_too(policy):
+    rows, said = drawn(policy, FREE, turns=1)
+    support = policy.score(rows, said, support=[torch.tensor([[7, 0, 7]] * len(said[0].token_ids))]).support[0]
+    assert torch.allclose(support, by_transformers(said[0])[:, [7, 0, 7]], atol=1e-4)
+
+
 def test_ids_that_could_not_be_drawn_have_no_probability(policy):
     rows, said = drawn(policy, CHOOSE)
     asked = [torch.tensor([[NO_ID, 3, int(token)] for token in row.token_ids]) for row in said]
@@ -205,7 +219,8 @@ def test_gradients_stay_finite_where_a_loss_is_careless_with_minus_infinity(hot)
     assert all(gradient.isfinite().all() for gradient in gradients)
 
 
-def test_likely_carries_no_gradient_and_leaves_dropout_as_it_was(policy):
+def test_likely_carries_no_gradient_and_leaves_dropout_as_it_was():
+    policy = moved(ready_policy(lora=LoraConfig(rank=4, dropout=0.5)))
     rows, said = drawn(policy, FREE)
     calm = policy.likely(rows, said, k=3)
     with policy.training():

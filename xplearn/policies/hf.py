@@ -197,7 +197,7 @@ class HfPolicy(LocalPolicy):
         Raises:
             ContractError: as ``score``, or ``k`` is below 1, or a completion is an order of candidates.
         """
-        with torch.no_grad(), self._ready.acting():
+        with self._ready.acting():
             return self._scorer.likely(conditionings, completions, per_row(choices, len(completions)), k)
 
     @property
