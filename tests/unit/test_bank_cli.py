@@ -208,7 +208,7 @@ def test_an_entry_without_a_source_says_so(tmp_path, said):
     _, lines, _ = said("why", folder, "alien")
     assert lines == [
         "alien second line",
-        "  written   before this run, or before runs kept a journal: stage 0, round 1 of its writer, policy 1",
+        "  written   before this run, or before runs kept a journal: stage 1, round 2 of its writer's, policy 1",
         "  from      it names no source trajectory",
         "  now       in the bank: from no known task, outcome 0.25, utility 0, 0 uses",
     ]

@@ -38,7 +38,7 @@ def why(run: Run, store: ExperienceStore, asked: str) -> Iterator[str]:
     yield id
     yield from _written(run, found, own)
     yield from _sources(run, found, own)
-    yield from _life(run, own, [note for note in notes if note.id != id and _names(note.facts, id)])
+    yield from _life(run, id, [note for note in notes if note.id == id or _names(note.facts, id)])
     yield from _standing(run, found, own)
 
 
@@ -63,7 +63,8 @@ def _written(run: Run, found: Experience | None, own: Sequence[Note]) -> Iterato
         yield f"  written   {when_in(run)(note.stage, note.round)}, by {author(note)}: a {note.facts.get('kind', '')}"
     if found is not None and not added:
         stage, round, version = found.created
-        yield f"  written   before this run, or before runs kept a journal: stage {stage}, round {round} of its writer, policy {version}"
+        when = f"stage {stage + 1}, round {round + 1} of its writer's, policy {version}"
+        yield f"  written   before this run, or before runs kept a journal: {when}"
 
 
 def _sources(run: Run, found: Experience | None, own: Sequence[Note]) -> Iterator[str]:
@@ -84,13 +85,14 @@ def _outcome(result: EpisodeResult) -> str:
     return f"{result.env} task '{result.task}', score {result.score:.2f}, {end}, {result.arm} arm"
 
 
-def _life(run: Run, own: Sequence[Note], others: Sequence[Note]) -> Iterator[str]:
+def _life(run: Run, id: str, notes: Sequence[Note]) -> Iterator[str]:
     """What learners noted of it, and of other experiences while naming it, in order."""
-    for note in sorted((*own, *others), key=lambda note: note.number):
-        if note in others:
-            yield f"  named     {when_in(run)(note.stage, note.round)}, {note.event} of {note.id or 'nothing'}: {facts(note.facts)}"
+    when = when_in(run)
+    for note in notes:
+        if note.id != id:
+            yield f"  named     {when(note.stage, note.round)}, {note.event} of {note.id or 'nothing'}: {facts(note.facts)}"
         elif note.event not in {"added", "removed"}:
-            yield f"  {note.event:<9} {when_in(run)(note.stage, note.round)}, by {note.name}: {facts(note.facts)}"
+            yield f"  {note.event:<9} {when(note.stage, note.round)}, by {note.name}: {facts(note.facts)}"
 
 
 def _standing(run: Run, found: Experience | None, own: Sequence[Note]) -> Iterator[str]:
