@@ -75,9 +75,7 @@ def test_the_policy_learns_from_hamos_cards_too(tmp_path):
 
 
 def test_evolution_under_cloning_is_refused_for_it_has_no_arms_to_compare(tmp_path):
-    with pytest.raises(
-        ConfigError, match=r"core\.clone wants demonstrations.*edge\.evolve wants rollouts|edge\.evolve wants rollouts.*core\.clone"
-    ):
+    with pytest.raises(ConfigError, match=r"edge\.evolve wants rollouts; core\.clone wants demonstrations: one round has one source"):
         xplearn.run(mix(tmp_path, learner=["core.clone"], stream=[{"env": "core.errands"}]))
     assert not list(tmp_path.iterdir())
 
@@ -94,7 +92,7 @@ def test_evolution_beside_a_warmup_that_clones_seeds_the_bank(tmp_path):
 
 @pytest.mark.parametrize("conditioner", ["core.none", "expweaver.search"])
 def test_what_shows_nothing_has_no_teacher(tmp_path, conditioner):
-    with pytest.raises(IncompatibleError, match="conditioner.shows"):
+    with pytest.raises(IncompatibleError, match=r"conditioner\.shows"):
         xplearn.run(mix(tmp_path, conditioner=conditioner))
 
 

@@ -6,13 +6,14 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
+from xplearn_edge.distill import DistillLearner  # noqa: E402
+
 import xplearn  # noqa: E402
 from xplearn import ConfigError, ContractError, Experience, Query, Sampling, Selection, Step, Task, Trajectory, derive  # noqa: E402
 from xplearn.learning.drawn import likely, read  # noqa: E402
 from xplearn.learning.grpo import GrpoLearner  # noqa: E402
 from xplearn.testing.agents import FakeAgent, FakeCheckpoint  # noqa: E402
 from xplearn.testing.fakes import FakePolicy  # noqa: E402
-from xplearn_edge.distill import DistillLearner  # noqa: E402
 
 ACTIONS = ("open door to hall", "take the cup", "take the fridge", "wait")
 ADMISSIBLE = Sampling(temperature=0.7, choices="admissible")
@@ -353,7 +354,7 @@ def test_a_schedule_needs_an_end():
 
 
 def test_a_selector_that_never_selects_is_refused():
-    with pytest.raises(ContractError, match="no teacher; say e.g. selector=edge.retrieve"):
+    with pytest.raises(ContractError, match=r"no teacher; say e\.g\. selector=edge\.retrieve"):
         DistillLearner().setup(FakeAgent())
 
 
