@@ -8,7 +8,15 @@ from xplearn.testing import parts
 from xplearn.testing.contracts import LearnerContract
 
 NAMES = parts.names("learner")
-BESIDE_A_POLICY = {"baselines.agent_tuning", "baselines.eto", "core.clone", "core.grpo", "expweaver.summaries", "hamo.cards"}
+BESIDE_A_POLICY = {
+    "baselines.agent_tuning",
+    "baselines.eto",
+    "core.clone",
+    "core.grpo",
+    "edge.distill",
+    "expweaver.summaries",
+    "hamo.cards",
+}
 
 
 class TestLearners(LearnerContract):

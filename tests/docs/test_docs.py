@@ -36,7 +36,7 @@ def require(*texts: str) -> None:
     names = " ".join(texts)
     if not TORCH and any(word in names for word in TORCH_WORDS):
         pytest.skip("names parts that need torch")
-    for plugin in sorted({"scienceworld", "alfworld", "webshop", "hamo", "baselines", "expbench", "expweaver"} - set(installed().versions)):
+    for plugin in sorted({"scienceworld", "alfworld", "webshop", "hamo", "baselines", "expbench", "expweaver", "edge"} - set(installed().versions)):
         if plugin in names or "demo" in names:
             pytest.skip(f"names the plugin {plugin}")
 
@@ -74,7 +74,7 @@ def test_every_preset_is_a_sound_experiment_or_a_part_of_one():
 
 
 def test_the_reference_is_what_the_registry_says():
-    require("core.hf scienceworld alfworld webshop hamo baselines expbench expweaver")
+    require("core.hf scienceworld alfworld webshop hamo baselines expbench expweaver edge")
     path = ROOT / "docs" / "generate_reference.py"
     spec = importlib.util.spec_from_file_location("generate_reference", path)
     module = importlib.util.module_from_spec(spec)

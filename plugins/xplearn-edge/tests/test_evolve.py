@@ -335,6 +335,13 @@ def test_kinds_that_succeed_often_enough_get_nothing_new():
         assert EvolveLearner(writer="rules", expand_below=0.9).learn(group(0, gain=0.25), agent)["written"] == 1.0
 
 
+def test_once_the_scaffold_is_gone_nothing_new_is_written():
+    with FakeAgent() as agent:
+        plain = [item for item in failing(0) if item.arm == "plain"]
+        assert EvolveLearner(writer="rules").learn(plain, agent)["written"] == 0
+        assert EvolveLearner(writer="rules").learn(failing(0), agent)["written"] > 0
+
+
 def test_a_step_adds_no_more_than_it_may():
     batch = [item for number in range(6) for item in failing(number)]
     with FakeAgent() as agent:

@@ -203,7 +203,8 @@ class EvolveLearner(Learner):
         self, found: Sequence[Group], batch: Sequence[Trajectory], agent: AgentView, step: int, counts: Counter[str]
     ) -> dict[str, int]:
         """Have written what is missing; how many seeds each kind of task has from here on."""
-        told = contrasts(found, below=self.expand_below, which=self.contrasts, limit=self.contrasts_per_step) if self.new_per_step else []
+        grows = self.new_per_step and any(group.experience for group in found)  # once the scaffold is gone, nobody is shown more
+        told = contrasts(found, below=self.expand_below, which=self.contrasts, limit=self.contrasts_per_step) if grows else []
         shows = shown(batch) if self.seeds_per_kind else {}
         seeded = dict(self._progress.seeded)
         if not told and not shows:
