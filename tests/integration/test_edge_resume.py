@@ -1,0 +1,113 @@
+"""EDGE killed with SIGKILL at ten places: each time the same command goes on, and bank, weights and table end as if nothing had been."""
+
+import dataclasses
+import hashlib
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("xplearn_edge")
+
+import xplearn
+from xplearn.metrics.table import Row
+
+SCRIPT = """
+import json, os, signal, sys
+import torch, xplearn
+from xplearn.experiment import phases
+from xplearn.experiment.checkpoint import Checkpoints, Progress
+from xplearn_edge import evolve, expansion
+from xplearn_edge.bank import Principles
+
+places = {
+    "rollout": (phases.Recording, "add"),
+    "expansion": (expansion.Expansion, "grow"),
+    "pruning": (evolve, "prune"),
+    "bank": (Principles, "write"),
+    "optimizer step": (torch.optim.AdamW, "step"),
+    "progress": (Progress, "save"),
+    "checkpoint": (Checkpoints, "_save_bank"),
+}
+mix, place, count = json.loads(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+if place:
+    home, name = places[place]
+    act, left = getattr(home, name), [count]
+    def once_more(*args, **kwargs):
+        found = act(*args, **kwargs)
+        left[0] -= 1
+        if left[0] == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return found
+    setattr(home, name, once_more)
+print(xplearn.run(mix).folder)
+"""
+
+KILLS = [
+    ("rollout", 5), ("bank", 1), ("expansion", 1), ("optimizer step", 1), ("rollout", 40),
+    ("progress", 2), ("pruning", 1), ("checkpoint", 2), ("optimizer step", 2), ("rollout", 3),
+]  # fmt: skip
+"""Where, and after how often, each on top of the last."""
+
+
+def mix(folder):
+    return {
+        "stream": [{"env": {"name": "core.counting", "length": 3, "size": 6}, "rounds": 6}],
+        "policy": {"name": "core.tiny", "layers": 1, "width": 32, "heads": 2, "vocabulary": 300, "context_tokens": 1024, "threads": 1},
+        "record": {"name": "edge.evolve", "writer": "rules", "expand_below": 1.0, "window": 1, "prune_below": -0.01, "capacity": 8},
+        "selector": {"name": "edge.retrieve", "k": 2},
+        "conditioner": "core.prompt",
+        "learner": {"name": "edge.distill", "group_size": 8, "lr": 3e-3, "batch": 16, "checkpoint_seconds": 0.0, "scaffold_steps": 5},
+        "sampling": {"choices": "admissible", "temperature": 1.0},
+        "evaluate": {"tasks": {"limit": 4, "split": "test"}, "resamples": 100},
+        "run": {"dir": str(folder), "batch": 48},
+    }
+
+
+def play(folder, place="", count=0):
+    """Whether the run came to its end, and what it printed."""
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, json.dumps(mix(folder)), place, str(count)],
+        capture_output=True, text=True, check=False, timeout=300, env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )  # fmt: skip
+    assert done.returncode in (0, -9), done.stderr
+    return done.returncode == 0, done.stdout.strip()
+
+
+def outcome(folder):
+    """Everything that must not depend on kills."""
+    run = xplearn.load(folder)
+    last = max((run.path / "checkpoints").glob("[0-9]*"))
+    weights = hashlib.sha256((last / "policy" / "weights" / "model.safetensors").read_bytes()).hexdigest()
+    rows: list[Row] = [dataclasses.replace(row, seconds=0.0) for row in run.table().rows]
+    figures = [{name: value for name, value in line.items() if "second" not in name} for line in run.scalars()]
+    episodes = sorted(json.dumps({**dataclasses.asdict(found), "seconds": 0.0}) for found in run.episodes())
+    return {
+        "bank": run.header.bank,
+        "position": json.loads((last / "position.json").read_text()),
+        "weights": weights,
+        "table": rows,
+        "figures": figures,
+        "episodes": episodes,
+        "history": (run.path / "history.jsonl").read_text(),
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_killed_at_ten_places_the_run_ends_with_the_same_bank_weights_and_table(tmp_path):
+    ended, whole = play(tmp_path / "whole")
+    assert ended
+    killed = [place for place, count in KILLS if not play(tmp_path / "cut", place, count)[0]]
+    assert killed == [place for place, _ in KILLS], "every kill came before the end"
+    ended, cut = play(tmp_path / "cut")
+    assert ended
+    expected, found = outcome(whole), outcome(cut)
+    for name, value in expected.items():
+        assert found[name] == value, name
+    events = {json.loads(line)["event"] for line in expected["history"].splitlines()}
+    assert {"added", "removed", "expanded", "pruned", "utility"} <= events, "the bank grew and shrank"
+    assert sum(line.get("taught", 0.0) for line in expected["figures"]) > 0, "something was distilled"
