@@ -506,6 +506,16 @@ def test_a_step_that_was_cut_short_and_is_repeated_gives_the_same_bank():
     assert evolved(killed=True) == evolved(killed=False)
 
 
+def test_what_was_written_is_noted_once_nobody_is_asked_any_more_as_a_resumed_call_drafts_it_anew(monkeypatch):
+    noted = []
+    with FakeAgent(policy=TellingPolicy()) as agent:
+        save = agent.checkpoint.save
+        monkeypatch.setattr(agent.checkpoint, "save", lambda state: (noted.append(len(agent.journal.lines)), save(state)))
+        EvolveLearner().learn([item for number in range(6) for item in failing(number)], agent)
+        assert [line["event"] for line in agent.journal.lines] == ["expanded"] + ["merged"] * 5
+    assert noted == [0, 0, 0]  # asked in three batches, as all say the same
+
+
 def _interrupt(learner, batch, agent):
     before = list(agent.store), learner.state_dict()
     agent.policy.fails_at = agent.policy.asked

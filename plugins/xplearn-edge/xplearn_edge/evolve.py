@@ -216,6 +216,7 @@ class EvolveLearner(Learner):
             grown = expansion.grow(ways[: self.contrasts_per_step], self.seeds_per_kind - known, seed=True)
             seeded[kind] = known + grown
         expansion.grow(told, self.new_per_step)
+        expansion.tell()
         counts.update(expansion.counts)
         return seeded
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 from xplearn import AgentView, Experience
 from xplearn.keys import trajectory_key
@@ -29,6 +30,7 @@ class Expansion:
         """
         self._bank, self._writing, self._agent, self._step, self._policy = bank, writing, agent, step, policy
         self.counts: Counter[str] = Counter()
+        self._notes: list[tuple[str, str, dict[str, Any]]] = []
 
     def grow(self, contrasts: Sequence[Contrast], limit: int, *, seed: bool = False) -> int:
         """Have contrasts written about, as many at once as there is room for, until ``limit`` new principles are found; how many were.
@@ -46,10 +48,19 @@ class Expansion:
             at += len(part)
         return found
 
+    def tell(self) -> None:
+        """Note in the journal what became of what was written, once nobody is asked any more.
+
+        What is noted before progress is saved counts as noted when a call goes on from there, and it would be noted again: such a call
+        drafts anew what it was told.
+        """
+        for event, id, facts in self._notes:
+            self._agent.journal.note(event, id, **facts)
+
     def _keep(self, contrast: Contrast, written: Written, room: int, seed: bool) -> int:
         """Draft what is new in what was written about one contrast; how much that is."""
         for reason in written.refused:
-            self._agent.journal.note("refused", "", reason=reason, source=contrast.success.id)
+            self._note("refused", "", reason=reason, source=contrast.success.id)
         self.counts.update(refused=len(written.refused), unusable=int(not written.usable))
         new = 0
         for principle in written.principles:
@@ -74,7 +85,7 @@ class Expansion:
         more = [source for source in contrast.sources if source not in known]
         if more:
             self._bank.change(id, meta={"sources": [*known, *more]})
-            self._agent.journal.note("merged", id, sources=more)
+            self._note("merged", id, sources=more)
             self.counts["merged"] += 1
 
     def _add(self, principle: Principle, contrast: Contrast, written: Written, seed: bool) -> None:
@@ -106,7 +117,10 @@ class Expansion:
         )
         self._bank.add(entry)
         failure = contrast.failure.id if contrast.failure is not None else ""
-        self._agent.journal.note("expanded", entry.id, success=success.id, failure=failure, writer=written.by)
+        self._note("expanded", entry.id, success=success.id, failure=failure, writer=written.by)
+
+    def _note(self, event: str, id: str, **facts: Any) -> None:
+        self._notes.append((event, id, facts))
 
 
 def _key(contrast: Contrast, pool: Pool) -> str:
