@@ -516,6 +516,21 @@ def test_what_was_written_is_noted_once_nobody_is_asked_any_more_as_a_resumed_ca
     assert noted == [0, 0, 0]  # asked in three batches, as all say the same
 
 
+@pytest.mark.parametrize("killed", [False, True])
+def test_of_two_that_say_the_same_the_other_is_known_once_one_is_gone_killed_or_not(killed):
+    said = Experience(id="", kind="principle", key="k", content="When a door is shut: open it. Avoid: waiting.", source="s", task="t")
+    with FakeAgent(policy=TellingPolicy()) as agent:
+        _, other = fill(agent, *(dataclasses.replace(said, id=id, utility=utility) for id, utility in (("a", -1.0), ("b", 1.0))))
+        learner = EvolveLearner(window=1)
+        assert learner.learn(group(0, gain=0), agent)["pruned"] == 1
+        if killed:
+            state, learner = learner.state_dict(), EvolveLearner(window=1)
+            learner.load_state_dict(state)
+        figures = learner.learn(failing(1), agent)
+        assert (figures["written"], figures["merged"]) == (0, 1)
+        assert [entry.id for entry in agent.store] == [other.id]
+
+
 def _interrupt(learner, batch, agent):
     before = list(agent.store), learner.state_dict()
     agent.policy.fails_at = agent.policy.asked

@@ -21,7 +21,7 @@ class Principles:
         self._store: ExperienceStore | None = None
         self._version = -1
         self._held: dict[str, Experience] = {}
-        self._named: dict[str, str] = {}
+        self._named: dict[str, dict[str, None]] = {}
         self._declining: dict[str, None] = {}
         self._forget()
 
@@ -34,7 +34,7 @@ class Principles:
         self._held = {experience.id: experience for experience in store if experience.kind == KIND}
         self._named = {}
         for experience in self._held.values():
-            self._named.setdefault(print_of(experience), experience.id)
+            self._named.setdefault(print_of(experience), {})[experience.id] = None
         self._declining = {id: None for id, experience in self._held.items() if count(experience, "negative")}
         self._store = store
         return True
@@ -66,11 +66,10 @@ class Principles:
         return tuple(self._new.values())
 
     def named(self, print: str) -> str | None:
-        """Id of the entry with this fingerprint."""
-        id = self._named.get(print)
-        if id is not None and id not in self._gone:
-            return id
-        return next((experience.id for experience in self._new.values() if print_of(experience) == print), None)
+        """Id of the entry with this fingerprint, the first in the bank where several have it."""
+        held = (id for id in self._named.get(print, ()) if id not in self._gone)
+        new = (experience.id for experience in self._new.values() if print_of(experience) == print)
+        return next(chain(held, new), None)
 
     def change(self, id: str, meta: dict[str, Any] | None = None, **fields: Any) -> None:
         """Replace fields of one, and some of its ``meta``."""
@@ -108,12 +107,13 @@ class Principles:
             self._mark(id, declining=count(experience, "negative") > 0)
         for id in self._gone:
             self._mark(id, declining=False)
-            gone = self._held.pop(id)
-            if self._named.get(print_of(gone)) == id:
-                del self._named[print_of(gone)]
+            print = print_of(self._held.pop(id))
+            del self._named[print][id]
+            if not self._named[print]:
+                del self._named[print]
         for experience in added:
             self._held[experience.id] = experience
-            self._named.setdefault(print_of(experience), experience.id)
+            self._named.setdefault(print_of(experience), {})[experience.id] = None
         self._forget()
 
     def _mark(self, id: str, *, declining: bool) -> None:
