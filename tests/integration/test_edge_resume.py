@@ -87,7 +87,7 @@ def outcome(folder):
     episodes = sorted(json.dumps({**dataclasses.asdict(found), "seconds": 0.0}) for found in run.episodes())
     return {
         "bank": run.header.bank,
-        "position": json.loads((last / "position.json").read_text()),
+        "position": {name: value for name, value in json.loads((last / "position.json").read_text()).items() if name != "bank_version"},
         "weights": weights,
         "table": rows,
         "figures": figures,

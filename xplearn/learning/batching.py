@@ -20,7 +20,7 @@ class Sample:
     positions: int
     """Tokens that a packed forward pass reads: shared prompt prefixes count once."""
     targets: int
-    """Action tokens."""
+    """Tokens whose log-probability is maximised."""
 
 
 def sample(trajectory: Trajectory, *, learner: str) -> Sample:
@@ -42,6 +42,25 @@ def sample(trajectory: Trajectory, *, learner: str) -> Sample:
         completions=rows,
         positions=packed_length(rows),
         targets=sum(len(row.token_ids) for row in rows),
+    )
+
+
+def whole(item: Sample) -> Sample:
+    """The same conversations with every token a target but the first: a row for each run of steps whose prompts extend one another."""
+    last: list[int] = []
+    prompt: tuple[int, ...] = ()
+    for at, row in enumerate(item.completions):
+        if last and row.prompt_ids[: len(prompt)] == prompt:
+            last.pop()
+        last.append(at)
+        prompt = row.prompt_ids
+    tokens = [item.completions[at].prompt_ids + item.completions[at].token_ids for at in last]
+    rows = (replace(item.completions[at], prompt_ids=ids[:1], token_ids=ids[1:]) for at, ids in zip(last, tokens, strict=True))
+    return Sample(
+        conditionings=tuple(item.conditionings[at] for at in last),
+        completions=tuple(rows),
+        positions=item.positions,
+        targets=sum(len(ids) - 1 for ids in tokens),
     )
 
 

@@ -16,7 +16,7 @@ from xplearn.interfaces.agent import AgentView
 from xplearn.interfaces.learner import Learner, RolloutPlan
 from xplearn.interfaces.policy import LocalPolicy
 from xplearn.learning import optim
-from xplearn.learning.batching import Sample, micro_batches, order, sample, undressed
+from xplearn.learning.batching import Sample, micro_batches, order, sample, undressed, whole
 from xplearn.learning.losses import masked_sum, share
 from xplearn.seeding import derive
 from xplearn.types import Arm, Trajectory
@@ -34,6 +34,9 @@ class CloneLearner(Learner):
 
     arms: Literal["experience", "plain", "both"] = "experience"
     """Cloned with the experience in the input, without, or each demonstration both ways."""
+    targets: Literal["actions", "all"] = "actions"
+    """What is learned to say: the expert's actions, or every token of the conversation, what the environment says included. A small model
+    from scratch learns to copy names that way, long before a few action tokens teach it [OURS]."""
     epochs: int = 3
     """Passes over the trajectories of a round."""
     max_steps: int | None = None
@@ -121,6 +124,8 @@ class CloneLearner(Learner):
         arms = self._arms()
         usable = [item for item in batch if item.error is None and item.arm in arms and item.score >= self.min_score and item.steps]
         found = [sample(self._shown(item, agent), learner=NAME) for item in usable]
+        if self.targets == "all":
+            found = [whole(item) for item in found]
         return [item for item in found if item.targets]
 
     def _shown(self, trajectory: Trajectory, agent: AgentView) -> Trajectory:

@@ -312,6 +312,14 @@ def test_where_nothing_was_in_the_bank_nothing_is_taught(agent):
     assert (figures["gate_open"], figures["taught"]) == (1.0, 0.0)
 
 
+def test_what_came_into_the_bank_after_a_group_was_played_teaches_it_nothing(agent):
+    agent.store.remove(["card"])
+    batch = played(agent, GAIN)
+    agent.store.add([CARD])
+    figures, _ = after(agent, DistillLearner(**COMMON), batch)
+    assert (figures["gate_open"], figures["taught"]) == (1.0, 0.0)
+
+
 # the scaffold
 
 

@@ -12,6 +12,8 @@ from xplearn_edge.index import SPACES, pool_of
 from xplearn_edge.principle import Pool, fingerprint
 
 KIND = "principle"
+_MOST = 10**15
+"""Steps and windows beyond are no count: something that was damaged, or made up."""
 
 
 class Principles:
@@ -135,6 +137,6 @@ def print_of(experience: Experience) -> str:
 
 
 def count(experience: Experience, name: str) -> int:
-    """A count in an entry's ``meta``; 0 where its writer left none."""
+    """A count in an entry's ``meta``; 0 where its writer left none, or what cannot be one."""
     kept = experience.meta.get(name)
-    return kept if isinstance(kept, int) else 0
+    return kept if isinstance(kept, int) and 0 <= kept <= _MOST else 0

@@ -26,6 +26,8 @@ def lessons(
 ) -> dict[str, Lesson]:
     """By id of a student's trajectory, its lesson; steps that do not fit the context with experience are not taught.
 
+    Nor is anything of a group whose gain is no experience's: none was shown in it.
+
     Args:
         items: the student's trajectories among others.
         weights: of each step, by id of the trajectory.
@@ -33,15 +35,20 @@ def lessons(
         agent: selects and conditions.
         policy: its tokens.
     """
-    shown = {group.id: _shown(group.experience) for group in groups}
+    shown = {group.id: _shown(group.experience) for group in groups if _any_shown(group.experience)}
     found: dict[str, Lesson] = {}
     for item in items:
         by_step = zip(item.trajectory.steps, weights.get(item.trajectory.id, ()), strict=False)
         drawn = [weight for step, weight in by_step if step.completion.finish != "context"]
-        lesson = _lesson(item, drawn, shown.get(item.trajectory.group), agent, policy) if any(drawn) else None
+        group = item.trajectory.group
+        lesson = _lesson(item, drawn, shown[group], agent, policy) if any(drawn) and group in shown else None
         if lesson is not None:
             found[item.trajectory.id] = lesson
     return found
+
+
+def _any_shown(items: Sequence[Trajectory]) -> bool:
+    return any(step.selection.experiences for item in items for step in item.steps)
 
 
 def _shown(items: Sequence[Trajectory]) -> Selection | None:

@@ -18,6 +18,8 @@ ALPHA = 0.5
 """Share of the similarity in a score [C]."""
 UCB = 0.5
 """Weight of what little is known of an experience, in units of reward [C]."""
+_MOST = 1e15
+"""No worth is further from 0, whatever utility a bank from elsewhere holds: scores stay finite in single precision."""
 
 
 def worth(utility: ArrayLike, uses: ArrayLike, total: ArrayLike | None = None, *, ucb: float = UCB) -> Numbers:
@@ -27,14 +29,14 @@ def worth(utility: ArrayLike, uses: ArrayLike, total: ArrayLike | None = None, *
 
     Args:
         utility: ``U``, mean gain, in units of reward.
-        uses: ``n``, how often each was shown.
+        uses: ``n``, how often each was shown; less than never is never.
         total: ``N``, how often any of the pool was shown; the sum of ``uses`` unless given.
         ucb: weight of the doubt; 0 leaves the utility.
     """
-    shown = np.asarray(uses, dtype=np.float64)
+    shown = np.maximum(np.asarray(uses, dtype=np.float64), 0.0)
     every = shown.sum() if total is None else np.asarray(total, dtype=np.float64)
     doubt: Numbers = np.sqrt(np.log1p(every) / (1.0 + shown))
-    return np.asarray(utility, dtype=np.float64) + ucb * doubt
+    return np.clip(np.asarray(utility, dtype=np.float64) + ucb * doubt, -_MOST, _MOST)
 
 
 def score(cosine: ArrayLike, worths: ArrayLike, *, alpha: float = ALPHA) -> Numbers:
