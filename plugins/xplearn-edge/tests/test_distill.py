@@ -341,6 +341,7 @@ def test_the_coefficient_follows_its_schedule_through_a_resumed_run(agent):
         agent.checkpoint = FakeCheckpoint()
     assert told == pytest.approx([0.1, 0.075, 0.05, 0.025, 0.0, 0.0])
     assert (figures["groups"], figures["taught"]) == (0.0, 0.0)
+    assert not {"gain_mean", "gate_open"} & figures.keys()  # no gain is not a gain of 0
 
 
 # what is refused

@@ -12,7 +12,7 @@ from xplearn.learning.advantage import mean
 from xplearn.learning.credit import Reward
 from xplearn.learning.drawn import Drawn
 from xplearn.learning.grpo import GrpoLearner
-from xplearn_edge.gains import Group, groups
+from xplearn_edge.gains import Group, gained, groups
 from xplearn_edge.objective import DistillSurrogate, Divergence
 from xplearn_edge.schedule import Schedule, factor
 from xplearn_edge.teacher import Lesson, lessons
@@ -105,8 +105,8 @@ class DistillLearner(GrpoLearner):
         """Learn from the groups of the batch, as ``core.grpo`` does.
 
         Returns:
-            Its figures, what the groups ``gained``, ``taught`` (tokens that the teacher was asked about), ``divergence`` (nats at each of
-            them) and ``coefficient``.
+            Its figures, ``gained`` by the groups while the scaffold stands and the share ``gate_open``, ``taught`` (tokens that the teacher
+            was asked about), ``divergence`` (nats at each of them) and ``coefficient``.
 
         Raises:
             ContractError: as ``core.grpo``.
@@ -118,7 +118,7 @@ class DistillLearner(GrpoLearner):
         told = {"taught": float(taught), "divergence": total / share if share else 0.0, "coefficient": self._coefficient}
         standing = self._groups if self._scaffolded else []
         self._rounds += 1
-        return {**figures, **gained(standing, self.reward), **told}
+        return {**figures, **gained(standing, self.reward), **gate(standing, self.reward), **told}
 
     def admitted(self, usable: Sequence[Trajectory]) -> list[Trajectory]:
         """All students, and the teachers of groups that gained."""
@@ -161,12 +161,7 @@ class DistillLearner(GrpoLearner):
         return self.coefficient * factor(self.schedule, self._rounds, self.scaffold_steps)
 
 
-def gained(found: Sequence[Group], reward: Reward) -> dict[str, float]:
-    """``gain_mean`` over the ``groups`` with both arms, ``groups_one_armed`` beside them, and ``gate_open``, the share that gained."""
+def gate(found: Sequence[Group], reward: Reward) -> dict[str, float]:
+    """``gate_open``: share of the groups with both arms that gained; nothing where there are none."""
     gains = [gain for group in found if (gain := group.gain(reward)) is not None]
-    return {
-        "gain_mean": mean(gains),
-        "gate_open": mean([float(gain > 0) for gain in gains]),
-        "groups": float(len(gains)),
-        "groups_one_armed": float(len(found) - len(gains)),
-    }
+    return {"gate_open": mean([float(gain > 0) for gain in gains])} if gains else {}

@@ -14,7 +14,7 @@ from xplearn.learning.credit import Reward
 from xplearn_edge.bank import Principles
 from xplearn_edge.contrasts import contrasts, shown
 from xplearn_edge.expansion import Expansion
-from xplearn_edge.gains import Group, groups
+from xplearn_edge.gains import Group, gained, groups
 from xplearn_edge.index import SPACES
 from xplearn_edge.judging import count_uses, make_room, prune, settle
 from xplearn_edge.owners import adopt, identity, latest_step, note_unsourced, require_own, seeds
@@ -153,7 +153,7 @@ class EvolveLearner(Learner):
         self._bank.write(agent.store, agent.encoder)
         self._progress = Progress(step=step, window=window, seeded=seeded, unsourced=alone)
         named = ("written", "merged", "refused", "unusable", "left_out", "pruned", "adopted")
-        return {**self._gains(found), **{name: float(counts[name]) for name in named}, **self._size(alone)}
+        return {**gained(found, self.reward), **{name: float(counts[name]) for name in named}, **self._size(alone)}
 
     def state_dict(self) -> State:
         return self._progress.state()
@@ -226,11 +226,6 @@ class EvolveLearner(Learner):
             usable = lambda answer: bool(read(answer, self._scopes).principles)  # noqa: E731 - one line, one use
             return EndpointWriter(self.endpoint, max_new_tokens=self.max_new_tokens, usable=usable)
         return PolicyWriter(agent, max_new_tokens=self.max_new_tokens) if self.writer == "policy" else None
-
-    def _gains(self, found: Sequence[Group]) -> dict[str, float]:
-        gains = [gain for group in found if (gain := group.gain(self.reward)) is not None]
-        figures = {"groups": float(len(gains)), "groups_one_armed": float(len(found) - len(gains))}
-        return {"gain_mean": math.fsum(gains) / len(gains), **figures} if gains else figures
 
     def _size(self, alone: Sequence[str]) -> dict[str, float]:
         held = len(self._bank)

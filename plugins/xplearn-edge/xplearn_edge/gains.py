@@ -40,5 +40,12 @@ def groups(batch: Iterable[Trajectory]) -> list[Group]:
     return [Group(id=id, experience=tuple(arms["experience"]), plain=tuple(arms["plain"])) for id, arms in found.items()]
 
 
+def gained(found: Sequence[Group], reward: Reward) -> dict[str, float]:
+    """``groups`` with both arms, ``groups_one_armed`` beside them, and only where some have both their mean gain, ``gain_mean``."""
+    gains = [gain for group in found if (gain := group.gain(reward)) is not None]
+    figures = {"groups": float(len(gains)), "groups_one_armed": float(len(found) - len(gains))}
+    return {"gain_mean": math.fsum(gains) / len(gains), **figures} if gains else figures
+
+
 def _mean(items: Sequence[Trajectory], reward: Reward) -> float:
     return math.fsum(worth(item, reward) for item in items) / len(items)
