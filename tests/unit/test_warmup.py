@@ -11,7 +11,7 @@ from xplearn.experiment.stream import merge_plans, stages
 from xplearn.hookspecs import hookimpl
 from xplearn.interfaces import RolloutPlan
 from xplearn.record.reader import load
-from xplearn.testing.dial import TurnLearner, dial_plugins
+from xplearn.testing.dial import DialPolicy, TurnLearner, dial_plugins
 
 ERRANDS = {"env": "core.errands", "tasks": {"limit": 3}}
 BASE = {
@@ -65,6 +65,46 @@ def test_a_warmup_may_write_the_bank_from_what_it_learns_from(tmp_path):
 def test_a_stage_may_leave_the_bank_alone(tmp_path):
     run = ran(tmp_path, stream=[{**ERRANDS}, {**ERRANDS, "record": False}], warmup=[])
     assert [place for place in learned(run) if place[0] == "record.0"] == [("record.0", 0, 0)]
+
+
+class Weighed(DialPolicy):
+    """Has a weight that only a warm-up moves."""
+
+    weight = None
+
+    def parameters(self):
+        yield "weight", Weighed.weight
+
+
+class Half(TurnLearner):
+    fails = True
+
+    def learn(self, batch, agent):
+        if batch[0].source == "demonstration":
+            Weighed.weight.data += 1
+        elif Half.fails:
+            raise KeyboardInterrupt
+        return super().learn(batch, agent)
+
+
+def test_what_a_warmup_moved_does_not_speak_for_the_learners_after_it_killed_or_not(tmp_path, monkeypatch):
+    torch = pytest.importorskip("torch")
+    monkeypatch.setattr(Weighed, "weight", torch.nn.Parameter(torch.ones(2)))
+
+    class Own:
+        @hookimpl
+        def xplearn_register(self, registry):
+            registry.add("policy", "policy", f"{__name__}:Weighed")
+            registry.add("learner", "part", f"{__name__}:Half")
+
+    plugins = dial_plugins()
+    plugins.add("own", Own())
+    parts = {"policy": "own.policy", "learner": "own.part", "warmup": {"name": "own.part", "source": "demonstration"}}
+    with pytest.raises(KeyboardInterrupt):
+        ran(tmp_path, plugins, **parts)
+    monkeypatch.setattr(Half, "fails", False)
+    with pytest.raises(ContractError, match="policy: offers 1 trainable parameters and training moved none"):
+        ran(tmp_path, plugins, **parts)
 
 
 def test_learners_for_warmups_need_one():

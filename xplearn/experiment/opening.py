@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 import datetime
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -167,7 +167,18 @@ def _set_up(run: Context) -> None:
         _require_own_bank(run)
         run.checkpoints.restore(agent, run.components)
     _require_clean(run)
-    run.proved = {"learner", "warmup"} if agent.policy.version > 0 else set()
+    run.proved = _proved(Run(run.folder, run.header).scalars())
+
+
+def _proved(lines: Iterable[Mapping[str, Any]]) -> set[str]:
+    """``learner`` and ``warmup``, where the learners' figures tell that the policy was trained: it was seen to move then."""
+    found, before = set(), 0
+    for line in lines:
+        version = line.get("policy_version", before + 1)  # older lines do not tell
+        if version > before:
+            found.add(line["learner"].partition(".")[0])
+        before = version
+    return found
 
 
 def _require_own_bank(run: Context) -> None:
