@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from xplearn import Experience, ExperienceStore, Message, Task
+from xplearn.learning.credit import observation
 from xplearn_edge.principle import Pool
 from xplearn_edge.ucb import score, worth
 
@@ -35,8 +36,7 @@ def pool_of(experience: Experience) -> Pool:
 
 def step_text(task: Task, messages: Sequence[Message]) -> str:
     """What a step principle is found by: the goal and the last user turn, the current observation [C]."""
-    last = next((message["content"] for message in reversed(messages) if message["role"] == "user"), "")
-    return f"{task.goal}\n\n{last}".strip()
+    return f"{task.goal}\n\n{observation(messages)}".strip()
 
 
 @dataclass(frozen=True, kw_only=True)

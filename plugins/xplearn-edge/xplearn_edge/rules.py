@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import groupby
 
 from xplearn import Trajectory
+from xplearn.learning.credit import observation
 from xplearn_edge.contrasts import Contrast
 from xplearn_edge.principle import Pool, Principle, one_line
 
@@ -52,7 +53,8 @@ def on_step(contrast: Contrast) -> Principle | None:
     if at is None or contrast.failure is None:
         return None
     success, failing = contrast.success, contrast.failure.steps[at : at + 1]
-    seen = generic(one_line(observation(success, at).removeprefix(f"Task: {success.task.goal}"), _SEEN_CHARS))
+    before = observation(success.steps[at].query.messages)
+    seen = generic(one_line(before.removeprefix(f"Task: {success.task.goal}"), _SEEN_CHARS))
     return Principle(
         title=_title(success),
         when=f"the task is to {_goal(success)} and you see: {seen}",
@@ -60,12 +62,6 @@ def on_step(contrast: Contrast) -> Principle | None:
         avoid=", ".join(_action(step.action) for step in failing),
         scope="step",
     )
-
-
-def observation(item: Trajectory, at: int) -> str:
-    """The last user turn before an action."""
-    turns = (message["content"] for message in reversed(item.steps[at].query.messages) if message["role"] == "user")
-    return next(turns, "")
 
 
 def generic(text: str) -> str:
