@@ -64,7 +64,8 @@ def print_parts(experiment: Experiment) -> None:
     for index, stage in enumerate(experiment.stream):
         env = "same environment" if stage.env == before else _spec(stage.env)
         rounds = f"{stage.rounds} round{'s' if stage.rounds > 1 else ''}{f' of {stage.per_round}' if stage.per_round else ''}"
-        print(f"{experiment.stage_path(index)}: {'warm-up, ' if stage.warmup else ''}{env}, {_slice(stage.tasks)}, {rounds}")
+        bank = "" if stage.record is None else f", bank {'written' if stage.record else 'left alone'}"
+        print(f"{experiment.stage_path(index)}: {'warm-up, ' if stage.warmup else ''}{env}, {_slice(stage.tasks)}, {rounds}{bank}")
         before = stage.env
     for path, _, spec in parts_of(experiment):
         print(f"{path}: {_spec(spec)}")
