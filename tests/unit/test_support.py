@@ -6,6 +6,7 @@ import pytest
 
 pytest.importorskip("torch")
 
+import numpy as np
 import torch
 
 from xplearn.errors import ContractError
@@ -13,6 +14,7 @@ from xplearn.interfaces.policy import NO_ID, Support
 from xplearn.learning.drawn import Drawn, likely, passes, positions, read
 from xplearn.learning.losses import reverse_kl
 from xplearn.policies import scoring
+from xplearn.policies.support import asked_at
 from xplearn.policies.weights import LoraConfig
 from xplearn.testing.dial import DialPolicy
 from xplearn.testing.fakes import GatedRead, ready_policy, tiny_model, tiny_tokenizer
@@ -326,3 +328,10 @@ def test_a_student_is_pulled_towards_what_its_teacher_knows(hot, k):
     assert gap[-1] < 0.8 * gap[0]
     assert min(gap) >= 0.0
     assert isinstance(taught, Support)
+
+
+def test_ids_of_different_rows_may_lie_on_different_devices():
+    targets = [scoring.Target(row=row, prompt=np.array([1]), completion=np.array([2, 3])) for row in range(2)]
+    asked = [torch.tensor([[5], [6]]), torch.full((2, 3), 7, device="meta")]  # a device that every machine has
+    ids = asked_at([(targets[0], 1), (targets[1], 0)], asked, 3, torch.device("meta"))
+    assert (ids.shape, ids.device.type) == ((2, 3), "meta")

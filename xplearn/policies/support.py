@@ -35,7 +35,7 @@ def score_beside(
         logprobs = distribution(network, states, places)
         at = index(places, into.device)
         into = into.index_put(at, of_drawn(logprobs, places))
-        found.append((*at, _beside(logprobs, _asked(places, asked, wide))))
+        found.append((*at, _beside(logprobs, asked_at(places, asked, wide, into.device))))
     if not found:
         return into, support
     rows, columns, values = (torch.cat(parts) for parts in zip(*found, strict=True))
@@ -101,15 +101,14 @@ def _forced(targets: Sequence[Target], asked: Sequence[Tensor], support: Tensor)
     return support
 
 
-def _asked(places: Sequence[Place], asked: Sequence[Tensor], wide: int) -> Tensor:
-    """int64 ``[P, K]``: what is asked for at some places."""
-    parts = [asked[row][columns] for row, columns, _ in _runs(places)]
+def asked_at(places: Sequence[Place], asked: Sequence[Tensor], wide: int, device: torch.device) -> Tensor:
+    """int64 ``[P, K]``: what is asked for at some places, wherever each row's ids lie."""
+    parts = [asked[row][columns].to(device) for row, columns, _ in _runs(places)]
     return torch.cat([pad(ids, (0, wide - ids.shape[1]), value=NO_ID) for ids in parts])
 
 
 def _beside(logprobs: Tensor, ids: Tensor) -> Tensor:
     """``[P, K]`` of ``[P, V]``. An id that is missing, or could not be drawn, takes no gradient, not even one that is not finite."""
-    ids = ids.to(logprobs.device)
     whole = ids.shape == logprobs.shape and bool((ids == torch.arange(ids.shape[1], device=ids.device)).all())
     values = logprobs if whole else logprobs.gather(1, ids.clamp(min=0))
     barred = (ids == NO_ID) | values.detach().isneginf()
