@@ -55,15 +55,15 @@ KILLS = [
 
 def mix(folder):
     return {
-        "stream": [{"env": {"name": "core.counting", "length": 3, "size": 6}, "rounds": 6}],
+        "stream": [{"env": {"name": "core.counting", "length": 3, "size": 8}, "rounds": 6}],
         "policy": {"name": "core.tiny", "layers": 1, "width": 32, "heads": 2, "vocabulary": 300, "context_tokens": 1024, "threads": 1},
-        "record": {"name": "edge.evolve", "writer": "rules", "expand_below": 1.0, "window": 1, "prune_below": -0.01, "capacity": 8},
+        "record": {"name": "edge.evolve", "writer": "rules", "expand_below": 1.0, "window": 1, "prune_below": 0.0, "capacity": 8},
         "selector": {"name": "edge.retrieve", "k": 2},
         "conditioner": "core.prompt",
         "learner": {"name": "edge.distill", "group_size": 8, "lr": 3e-3, "batch": 16, "checkpoint_seconds": 0.0, "scaffold_steps": 5},
         "sampling": {"choices": "admissible", "temperature": 1.0},
         "evaluate": {"tasks": {"limit": 4, "split": "test"}, "resamples": 100},
-        "run": {"dir": str(folder), "batch": 48},
+        "run": {"dir": str(folder), "batch": 48, "seed": 1},
     }
 
 

@@ -7,6 +7,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from xplearn_edge.distill import DistillLearner  # noqa: E402
+from xplearn_edge.gains import groups  # noqa: E402
 
 import xplearn  # noqa: E402
 from xplearn import ConfigError, ContractError, Experience, Query, Sampling, Selection, Step, Task, Trajectory, derive  # noqa: E402
@@ -279,6 +280,15 @@ def test_passes_change_nothing(agent):
     for rkl in ("sampled", "exact"):
         found = [gradient(agent, DistillLearner(**{**COMMON, "micro_tokens": size}, rkl=rkl), batch) for size in (1, 4096)]
         close(*found, 1e-5)
+
+
+def test_the_whole_vocabulary_is_not_copied_for_every_token(agent):
+    learner, batch = DistillLearner(**COMMON, rkl="exact"), played(agent, GAIN, sampling=FREE)
+    learner._groups = groups(batch)
+    items = learner.credited(batch)
+    objective = learner.objective(items, agent.policy, agent)
+    asked = objective.support(items)
+    assert {ids.stride(0) for ids in asked if ids.shape[1] > 1} == {0}
 
 
 def test_figures_tell_what_was_gained_and_taught(agent):

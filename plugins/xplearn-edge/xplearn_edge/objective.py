@@ -98,6 +98,8 @@ class DistillSurrogate(Surrogate):
         """The ids ``[n, K]`` of the taught tokens at their places among all tokens of a trajectory."""
         if ids is None:
             return torch.full((item.tokens, 1), NO_ID, dtype=torch.int64)
+        if len(ids) == item.tokens:
+            return ids  # not copied: the whole vocabulary at every token may be one row, seen many times
         weight = per_token(self._weights_of(item), [item], torch.zeros(0, device=ids.device))
         spread = torch.full((item.tokens, ids.shape[1]), NO_ID, dtype=torch.int64, device=ids.device)
         spread[weight > 0] = ids
