@@ -113,6 +113,22 @@ def test_learners_for_warmups_need_one():
         check_experiment(found, plugins)
 
 
+@pytest.mark.parametrize("changes", [{"warmup": "own.part"}, {"warmup": [], "learner": "own.part"}])
+def test_who_takes_a_scaffold_away_in_the_stream_does_not_warm_up(changes):
+    class Own:
+        @hookimpl
+        def xplearn_register(self, registry):
+            registry.add("learner", "part", f"{__name__}:Scaffolded")
+
+    plugins = dial_plugins()
+    plugins.add("own", Own())
+    found, _, _ = experiment(plugins, **changes)
+    with pytest.raises(
+        ConfigError, match=r"warmup: own.part takes its scaffold away .*; say who learns there instead, e.g. warmup=core.clone"
+    ):
+        check_experiment(found, plugins)
+
+
 @pytest.mark.parametrize("changes", [{}, {"warmup": []}, {"stream": [{**ERRANDS, "warmup": True, "record": True}, ERRANDS]}])
 def test_the_estimate_counts_what_a_run_does(tmp_path, changes):
     found, _, plugins = experiment(**changes)

@@ -117,7 +117,7 @@ def check_experiment(experiment: Experiment, plugins: Plugins) -> list[Problem]:
     parts, registry = build_parts(experiment, plugins.registry), plugins.registry
     _require_rounds(experiment, parts.plan)
     _require_whole_rounds(experiment, parts)
-    _require_warmup(experiment)
+    _require_warmup(experiment, parts)
     _require_no_replay(experiment, parts)
     problems = _check_selectors(parts, registry)
     for stage in experiment.stream:
@@ -198,11 +198,17 @@ def _require_whole_rounds(experiment: Experiment, parts: Parts) -> None:
             raise ConfigError(path, f"is {stage.config.per_round}, and demonstrations are shown once a stage, of all its tasks; {cure}")
 
 
-def _require_warmup(experiment: Experiment) -> None:
-    """Refuse learners for warm-up stages where there is none."""
-    if experiment.warmup and not any(stage.warmup for stage in experiment.stream):
+def _require_warmup(experiment: Experiment, parts: Parts) -> None:
+    """Refuse learners for warm-up stages where there is none, and in one those that count the stream's rounds: it has none."""
+    warms = any(stage.warmup for stage in experiment.stream)
+    if experiment.warmup and not warms:
         names = ", ".join(spec.name for spec in experiment.warmup)
         raise ConfigError("warmup", f"is [{names}], and no stage is a warm-up; type stream.0.warmup=true, or warmup=[]")
+    used = parts.learners("warmup" if experiment.warmup else "learner")
+    counting = [name for _, name, learner in used if learner.plan().plain_from is not None]
+    if warms and counting:
+        reason = "takes its scaffold away after so many rounds of the stream, and a warm-up has none of them"
+        raise ConfigError("warmup", f"{counting[0]} {reason}; say who learns there instead, e.g. warmup=core.clone")
 
 
 def _require_no_replay(experiment: Experiment, parts: Parts) -> None:
