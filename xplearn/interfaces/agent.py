@@ -43,6 +43,7 @@ class Journal(Protocol):
         """Write down one thing that happened to one experience.
 
         Kept once the ``learn`` call under way has succeeded, with its stage, round and learner; a kill neither loses nor repeats a line.
+        What was noted before progress was saved is kept with it: a call that goes on from there does not note it again.
 
         Args:
             event: a word, e.g. ``expanded``, ``utility``, ``merged``, ``pruned``, ``refused``.
