@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
+import errno
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -125,7 +127,7 @@ def call_export(args: argparse.Namespace) -> int:
     from xplearn.record.bank import open_bank
     from xplearn.record.exchange import export_bank
 
-    with open_bank(args.bank) as store:
+    with open_bank(args.bank) as store, _writing(args.out):
         print(printable(f"{args.out}: {export_bank(store, args.out)} entries, digest {store.digest()}"))
     return 0
 
@@ -134,9 +136,27 @@ def call_import(args: argparse.Namespace) -> int:
     """Make or fill a bank file."""
     from xplearn.record.exchange import import_bank
 
-    count, digest = import_bank(args.source, args.bank, into=args.into)
+    with _writing(args.bank):
+        count, digest = import_bank(args.source, args.bank, into=args.into)
     print(printable(f"{args.bank}: {count} entries imported, digest {digest}"))
     return 0
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    """Tell in one line why a file cannot be written; a full disk is told to everybody alike.
+
+    Raises:
+        DataError: where it cannot be.
+    """
+    from xplearn.errors import DataError
+
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EPIPE):
+            raise
+        raise DataError(path, f"cannot be written ({error.strerror}); name a file in a folder that can") from None
 
 
 def _run_of(given: str) -> Run | None:
