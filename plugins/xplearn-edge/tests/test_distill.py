@@ -359,7 +359,7 @@ def test_the_coefficient_follows_its_schedule_through_a_resumed_run(agent):
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("group_size", 7), ("group_size", 0), ("coefficient", -0.1), ("coefficient", float("nan")), ("top_k", 0), ("scaffold_steps", 0)],
+    [("group_size", 7), ("group_size", 0), ("coefficient", -0.1), ("coefficient", float("nan")), ("top_k", 1), ("scaffold_steps", 0)],
 )
 def test_settings_that_mean_nothing_are_refused_by_name(field, value):
     with pytest.raises(ConfigError) as caught:

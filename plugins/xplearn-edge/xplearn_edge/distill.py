@@ -73,8 +73,10 @@ class DistillLearner(GrpoLearner):
         super().__post_init__()
         if not 0 <= self.coefficient < math.inf:
             raise ConfigError("coefficient", f"must be 0 or more, not {self.coefficient}; 0 leaves GRPO with the gate")
-        if self.top_k < 1:
-            raise ConfigError("top_k", f"must be at least 1, not {self.top_k}")
+        if self.top_k < 2:
+            raise ConfigError(
+                "top_k", f"must be at least 2, not {self.top_k}: renormalised over one token, policy and teacher always agree"
+            )
         if self.scaffold_steps is not None and self.scaffold_steps < 1:
             raise ConfigError("scaffold_steps", f"must be at least 1, not {self.scaffold_steps}; without any scaffold: core.grpo")
         if self.schedule != "constant" and self.scaffold_steps is None:
