@@ -6,6 +6,7 @@ from xplearn.config import load_experiment
 from xplearn.errors import ConfigError, ContractError
 from xplearn.experiment.build import build_parts, check_experiment
 from xplearn.experiment.estimate import count
+from xplearn.experiment.learn import require_movement
 from xplearn.experiment.run import run_experiment
 from xplearn.experiment.stream import merge_plans, stages
 from xplearn.hookspecs import hookimpl
@@ -206,3 +207,13 @@ def test_who_does_not_write_in_a_stage_has_no_say_in_what_it_plays():
     )
     parts = build_parts(found, plugins.registry)
     assert [parts.plan_of(stage).arms for stage in stages(found)] == [("plain", "experience"), ("plain",)]
+
+
+def test_a_warmup_that_cannot_reach_every_part_must_move_something():
+    before = {"policy": {"w": (1.0, 1.0)}, "conditioner": {"gate": (0.5, 0.25)}}
+    moved = {"policy": {"w": (2.0, 4.0)}, "conditioner": {"gate": (0.5, 0.25)}}
+    require_movement(before, moved, whole=False)
+    with pytest.raises(ContractError, match="conditioner: offers 1 trainable parameters"):
+        require_movement(before, moved)
+    with pytest.raises(ContractError, match="policy: offers 1"):
+        require_movement(before, before, whole=False)

@@ -42,8 +42,8 @@ def learn(run: Context, stage: Stage, round: int, key: str, batch: Batch) -> Non
         keep = last and number == len(learners) and round == stage.config.rounds - 1
         run.change(change, partial(_learn, run, change, name, learner, batch), keep=keep)
     if before and run.agent.policy.version > version:
-        require_movement(before, fingerprints(run))
-        run.proved.add(key)
+        require_movement(before, fingerprints(run), whole=not stage.config.warmup)
+        run.proved |= {key} if key == "warmup" or not stage.config.warmup else set()
 
 
 def _learn(run: Context, change: str, name: str, learner: Learner, batch: Batch) -> None:
@@ -97,15 +97,20 @@ def fingerprints(run: Context) -> Fingerprints:
     return {path: figures for path, figures in found.items() if figures}
 
 
-def require_movement(before: Fingerprints, after: Fingerprints) -> None:
-    """Refuse a training after which some part's parameters are all what they were.
+def require_movement(before: Fingerprints, after: Fingerprints, *, whole: bool = True) -> None:
+    """Refuse a training after which the parameters of some part are all what they were; unless ``whole``, those of every part.
+
+    A warm-up without experience in it cannot reach an adapter that reads experience: that is for the learners of the stream.
 
     Raises:
         ContractError: the part, by its path in the configuration.
     """
-    for path, figures in before.items():
-        if figures == after.get(path):
-            raise ContractError(path, f"offers {len(figures)} trainable parameters and training moved none of them: no gradient reaches it")
+    still = [path for path, figures in before.items() if figures == after.get(path)]
+    if still and (whole or len(still) == len(before)):
+        path = still[0]
+        raise ContractError(
+            path, f"offers {len(before[path])} trainable parameters and training moved none of them: no gradient reaches it"
+        )
 
 
 def _figures(parameter: Any) -> tuple[float, float]:

@@ -167,16 +167,20 @@ def _set_up(run: Context) -> None:
         _require_own_bank(run)
         run.checkpoints.restore(agent, run.components)
     _require_clean(run)
-    run.proved = _proved(Run(run.folder, run.header).scalars())
+    run.proved = _proved(Run(run.folder, run.header).scalars(), run.experiment)
 
 
-def _proved(lines: Iterable[Mapping[str, Any]]) -> set[str]:
-    """``learner`` and ``warmup``, where the learners' figures tell that the policy was trained: it was seen to move then."""
+def _proved(lines: Iterable[Mapping[str, Any]], experiment: Experiment) -> set[str]:
+    """``learner`` and ``warmup``, where the learners' figures tell that the policy was trained: it was seen to move then.
+
+    What ``learner`` did in a warm-up does not count.
+    """
     found, before = set(), 0
     for line in lines:
         version = line.get("policy_version", before + 1)  # older lines do not tell
-        if version > before:
-            found.add(line["learner"].partition(".")[0])
+        key = line["learner"].partition(".")[0]
+        if version > before and (key == "warmup" or not experiment.stream[line["stage"]].warmup):
+            found.add(key)
         before = version
     return found
 

@@ -52,6 +52,7 @@ def read(answer: str, scopes: Collection[Pool]) -> Found:
             principles.append(_principle(item, scopes))
         except _RefusedError as refusal:
             refused.append(str(refusal))
+    refused += [f"the answer has more than {MOST} principles"] * max(len(listed) - MOST, 0)
     return Found(principles=tuple(principles), refused=tuple(refused))
 
 
