@@ -89,6 +89,21 @@ def test_kinds_that_no_game_has_are_an_error(tmp_path, rows, packing):
         env.splits()
 
 
+def test_things_narrow_the_tasks_down_to_goals_that_name_them():
+    env = AlfWorld(kinds=["look_at_obj_in_light"], things=["book", "laptop"], games=600)
+    goals = {task.goal for task in env.tasks("train")}
+    assert goals == {
+        text.format(thing) for thing in ("book", "laptop") for text in ("look at {} under the desklamp", "examine the {} with the desklamp")
+    }
+    everything = AlfWorld(kinds=["look_at_obj_in_light"], games=600).tasks("train")
+    assert [task.id for task in env.tasks("train")] == [task.id for task in everything if {"book", "laptop"} & set(task.goal.split())]
+
+
+def test_things_that_no_goal_names_are_an_error():
+    with pytest.raises(ConfigError, match="things: none of the games is of these types: any, about one of: unicorn"):
+        AlfWorld(things=["unicorn"], games=12).splits()
+
+
 def test_human_goals_are_the_first_sentence_of_the_row(packed):
     env = AlfWorld(data=str(packed), goals="human", faithful=True)
     task, observation = start(env)

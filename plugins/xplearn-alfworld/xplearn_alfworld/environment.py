@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -85,6 +86,8 @@ class AlfWorld(Environment):
     """Who shows how it is done: one who sees everything, or one who must search and so can be learned from."""
     kinds: list[str] = field(default_factory=list)
     """Only these types of task, e.g. ``[pick_and_place_simple]``; empty for all six."""
+    things: list[str] = field(default_factory=list)
+    """Only tasks whose goal names one of these, e.g. ``[book, laptop]``; empty for all. Fewer names are sooner learned by a small model."""
     max_steps: int = 50
     """Actions after which an episode is truncated."""
     games: int = 720
@@ -137,7 +140,9 @@ class AlfWorld(Environment):
     def splits(self) -> tuple[str, ...]:
         splits = tuple(split for split in self._games().splits() if self._entries(split))
         if not splits:
-            raise ConfigError("kinds", f"none of the games is of these types: {', '.join(self.kinds)}")
+            about = f", about one of: {', '.join(self.things)}" if self.things else ""
+            which = ", ".join(self.kinds) or "any"
+            raise ConfigError("things" if self.things else "kinds", f"none of the games is of these types: {which}{about}")
         return splits
 
     def tasks(self, split: str) -> Sequence[Task]:
@@ -243,7 +248,11 @@ class AlfWorld(Environment):
         return self._source
 
     def _entries(self, split: str) -> list[Entry]:
-        return [entry for entry in self._games().entries(split) if not self.kinds or entry.type in self.kinds]
+        return [entry for entry in self._games().entries(split) if self._asked_for(entry)]
+
+    def _asked_for(self, entry: Entry) -> bool:
+        named = not self.things or not set(re.findall(r"\w+", entry.goal)).isdisjoint(self.things)
+        return named and (not self.kinds or entry.type in self.kinds)
 
     def _task(self, entry: Entry) -> Task:
         goal = self._sentence(entry)
