@@ -157,9 +157,15 @@ def test_a_plan_whose_scaffold_is_gone_plays_as_many_without_experience():
 
 def test_the_earliest_end_holds_and_who_names_none_leaves_it_to_the_others():
     both = RolloutPlan(arms=("plain", "experience"))
-    plans = [("a", both), ("b", RolloutPlan(arms=("plain", "experience"), plain_from=5)), ("c", RolloutPlan(plain_from=3))]
+    plans = [("a", both), *((name, RolloutPlan(arms=("plain", "experience"), plain_from=end)) for name, end in (("b", 5), ("c", 3)))]
     assert merge_plans(plans).plain_from == 3
     assert merge_plans([("a", both)]).plain_from is None
+
+
+def test_who_learns_with_experience_alone_is_told_that_there_will_be_none():
+    plans = [("a", RolloutPlan(arms=("plain", "experience"), plain_from=5)), ("b", RolloutPlan())]
+    with pytest.raises(ConfigError, match="learner: b learns with experience alone, and from round 5 on there is none"):
+        merge_plans(plans)
 
 
 class Scaffolded(TurnLearner):

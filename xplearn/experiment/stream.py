@@ -165,6 +165,11 @@ def merge_plans(plans: Sequence[tuple[str, RolloutPlan]]) -> RolloutPlan:
     sides = [f"{', '.join(names)} want{'s' if len(names) == 1 else ''} {SOURCES[source]}" for source, names in wishes.items() if names]
     if len(sides) > 1:
         raise ConfigError("learner", f"{'; '.join(sides)}: one round has one source; put them in two runs, or drop one")
+    plain_from = min((plan.plain_from for _, plan in choosy if plan.plain_from is not None), default=None)
+    bereft = [name for name, plan in choosy if plain_from is not None and "plain" not in plan.arms]
+    if bereft:
+        reason = f"{', '.join(bereft)} learns with experience alone, and from round {plain_from} on there is none; say arms=both there"
+        raise ConfigError("learner", reason)
     return RolloutPlan(
         arms=tuple(arm for arm in ARMS if any(arm in plan.arms for _, plan in choosy)),
         replicas=max(plan.replicas for _, plan in choosy),
@@ -172,7 +177,7 @@ def merge_plans(plans: Sequence[tuple[str, RolloutPlan]]) -> RolloutPlan:
         source=choosy[0][1].source,
         rollouts_from=min(plan.rollouts_from for _, plan in choosy),
         grouped=any(plan.grouped for _, plan in choosy),
-        plain_from=min((plan.plain_from for _, plan in choosy if plan.plain_from is not None), default=None),
+        plain_from=plain_from,
     )
 
 
