@@ -13,7 +13,7 @@ Capability = str
 """A dotted name, ``<slot>.<what>``; a plugin may define its own under its own name.
 
 ``policy.score .train .encode .memory .reference .rank .keyed .pretrained .distribution`` ·
-``env.replay .actions .demos .ranking .pages`` · ``selector.act .study .none`` · ``conditioner.text .latent .shows`` ·
+``env.replay .actions .demos .ranking .pages`` · ``selector.act .study .none .selects`` · ``conditioner.text .latent .shows`` ·
 ``learner.conditioned .drawn`` · ``store.filled`` · ``store.space:<name>``
 """
 
@@ -33,6 +33,7 @@ WHY: dict[Capability, str] = {
     "env.ranking": "the task must ask for an order of candidates",
     "env.pages": "the environment must show itself as a web page",
     "selector.act": "experience must be chosen at a decision point",
+    "selector.selects": "experience must be selected when acting: else both arms are the same",
     "selector.study": "trajectories must be chosen for training",
     "conditioner.text": "experience must be shown as text",
     "conditioner.latent": "experience must be shown as latent memory",

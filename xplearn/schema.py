@@ -77,7 +77,8 @@ class StageConfig:
     per_round: int | None = None
     """Tasks played in one round, taken in turn; empty for all. The order is drawn anew each time all have been played."""
     warmup: bool = False
-    """Learned before the first evaluation and without writing the bank: makes the starting point, is not part of the stream."""
+    """Learned before the first evaluation: makes the starting point, is no part of the stream, and leaves the bank alone unless ``record``
+    says otherwise."""
     record: bool | None = None
     """Whether the learners of ``record`` write the bank here; empty for yes, but no in a warm-up. There they get what the warm-up's own
     learners learn from."""

@@ -36,7 +36,9 @@ def require(*texts: str) -> None:
     names = " ".join(texts)
     if not TORCH and any(word in names for word in TORCH_WORDS):
         pytest.skip("names parts that need torch")
-    for plugin in sorted({"scienceworld", "alfworld", "webshop", "hamo", "baselines", "expbench", "expweaver", "edge"} - set(installed().versions)):
+    for plugin in sorted(
+        {"scienceworld", "alfworld", "webshop", "hamo", "baselines", "expbench", "expweaver", "edge"} - set(installed().versions)
+    ):
         if plugin in names or "demo" in names:
             pytest.skip(f"names the plugin {plugin}")
 

@@ -61,7 +61,7 @@ def test_each_purpose_and_sort_of_learner_has_a_line_and_no_figure_is_cut(width)
 
 def test_the_bank_is_told_in_one_line():
     assert bank(KEPT, 5_000_000) == (
-        "bank: 1,200 experiences, 3.4 MB of texts and vectors, 5 MB on disk; 1,300 added, 5 changed, 100 removed in 9 of 10 rounds"
+        "bank: 1,200 experiences, 3.4 MB of texts and vectors, 5 MB on disk; 1,300 added, 5 reworded, 100 removed in 9 of 10 rounds"
     )
     assert bank(NOTHING, 57_000) == ""
 
@@ -102,7 +102,7 @@ def test_a_run_shows_what_its_folder_says(folder):
         f"{sum(result.tokens_out for result in played):,}",
     ]
     assert "bank: 16 experiences" in text
-    assert "16 added, 0 changed, 0 removed in 2 of 2 rounds" in " ".join(text.split())
+    assert "16 added, 0 reworded, 0 removed in 2 of 2 rounds" in " ".join(text.split())
 
 
 def test_a_run_recorded_before_calls_and_history_were_claims_nothing_about_them(folder, tmp_path):

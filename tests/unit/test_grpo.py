@@ -485,7 +485,7 @@ def test_values_out_of_range_name_their_field(field, value):
 
 
 def test_halves_of_a_group_must_be_halves():
-    with pytest.raises(ConfigError, match=r"group_size: must be at least 2, and even with arms=both, not 5"):
+    with pytest.raises(ConfigError, match=r"group_size: must be even, not 5"):
         GrpoLearner(arms="both", group_size=5)
     with pytest.raises(ConfigError, match=r"at least 4"):
         GrpoLearner(arms="both", group_size=2, over="arm")

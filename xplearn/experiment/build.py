@@ -163,7 +163,7 @@ class _Need:
 
 def _needs(parts: Parts) -> Iterator[tuple[str, str, Part]]:
     if parts.has_experience_arm:
-        yield "selector", parts.by_path["selector"][1], _Need(frozenset({"store.filled"}))
+        yield "selector", parts.by_path["selector"][1], _Need(frozenset({"store.filled"}), frozenset({"selector.selects"}))
     for key, block in (("sampling", parts.experiment.sampling), ("evaluate.sampling", parts.experiment.evaluate.sampling)):
         if block.choices == "admissible":
             yield key, "choices: admissible", _Need(frozenset({"env.actions"}))

@@ -164,7 +164,8 @@ def merge_plans(plans: Sequence[tuple[str, RolloutPlan]]) -> RolloutPlan:
     wishes = {source: [name for name, plan in choosy if plan.source == source] for source in SOURCES}
     sides = [f"{', '.join(names)} want{'s' if len(names) == 1 else ''} {SOURCES[source]}" for source, names in wishes.items() if names]
     if len(sides) > 1:
-        raise ConfigError("learner", f"{'; '.join(sides)}: one round has one source; put them in two runs, or drop one")
+        cure = "drop one, or let who learns from demonstrations warm up: stream.0.warmup=true warmup=[…]"
+        raise ConfigError("learner", f"{'; '.join(sides)}: one round has one source; {cure}")
     plain_from = min((plan.plain_from for _, plan in choosy if plan.plain_from is not None), default=None)
     bereft = [name for name, plan in choosy if plain_from is not None and "plain" not in plan.arms]
     if bereft:

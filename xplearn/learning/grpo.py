@@ -80,9 +80,10 @@ class GrpoLearner(PolicyGradientLearner):
     def __post_init__(self) -> None:
         super().__post_init__()
         least = 4 if self.arms == "both" and self.over == "arm" else 2
-        if self.group_size < least or (self.arms == "both" and self.group_size % 2):
-            halves = ", and even with arms=both" if self.arms == "both" else ""
-            raise ConfigError("group_size", f"must be at least {least}{halves}, not {self.group_size}: a trajectory alone has no advantage")
+        if self.group_size < least:
+            raise ConfigError("group_size", f"must be at least {least}, not {self.group_size}: a trajectory alone has no advantage")
+        if self.arms == "both" and self.group_size % 2:
+            raise ConfigError("group_size", f"must be even, not {self.group_size}: half of a group is played with experience, half without")
         high = self.epsilon if self.epsilon_high is None else self.epsilon_high
         for name, value in {"epsilon": self.epsilon, "epsilon_high": high}.items():
             if not 0 < value < math.inf:

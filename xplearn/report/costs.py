@@ -61,7 +61,7 @@ def bank(kept: Upkeep, on_disk: int | None) -> str:
     sizes += [f"{size(on_disk)} on disk"] if on_disk is not None else []
     if kept.added is None:
         return f"bank: {', '.join(sizes)}"
-    writes = f"{kept.added:,} added, {kept.changed:,} changed, {kept.removed:,} removed"
+    writes = f"{kept.added:,} added, {kept.changed:,} reworded, {kept.removed:,} removed"
     return f"bank: {', '.join(sizes)}; {writes} in {kept.rounds_written} of {kept.rounds} rounds"
 
 
@@ -103,7 +103,7 @@ def _upkeep(kept: Sequence[Upkeep], runs: Sequence[Run]) -> Iterator[Column]:
     yield Column("bank", _cells(one.bank for one in kept))
     yield Column("on disk", tuple(NONE if found is None else size(found) for found in map(stored, runs)))
     yield Column("added", _cells(one.added for one in kept))
-    yield Column("changed", _cells(one.changed for one in kept))
+    yield Column("reworded", _cells(one.changed for one in kept))
     yield Column("removed", _cells(one.removed for one in kept))
     yield Column(
         "rounds that wrote", tuple(NONE if one.rounds_written is None else f"{one.rounds_written} of {one.rounds}" for one in kept)

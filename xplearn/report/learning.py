@@ -20,7 +20,7 @@ FEWEST = 3
 
 CAPTION = (
     "first and last round, and the curve: mean training score by arm; gain: experience arm minus plain arm; gain_mean: as a learner tells "
-    "it; bank: experiences in it"
+    "it; bank: experiences in it; a dot is a round without it"
 )
 
 

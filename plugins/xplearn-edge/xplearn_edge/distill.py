@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Literal
 
-from xplearn import AgentView, Capability, ConfigError, ContractError, LocalPolicy, RolloutPlan, Trajectory
+from xplearn import AgentView, Capability, ConfigError, LocalPolicy, RolloutPlan, Trajectory
 from xplearn.learning.advantage import mean
 from xplearn.learning.credit import Reward
 from xplearn.learning.drawn import Drawn
@@ -88,20 +88,16 @@ class DistillLearner(GrpoLearner):
     @property
     def requires(self) -> frozenset[Capability]:
         wide = {"policy.distribution"} if self.rkl != "sampled" and self.coefficient else set()
-        return super().requires | {"conditioner.shows"} | wide
+        return super().requires | {"conditioner.shows", "selector.selects"} | wide
 
     @property
     def ways_out(self) -> Mapping[Capability, str]:
         plain = "learner: {name: core.grpo, arms: plain}, which needs no experience"
-        return {**super().ways_out, "policy.distribution": "learner: {name: edge.distill, rkl: sampled}", "conditioner.shows": plain}
+        wide = {"policy.distribution": "learner: {name: edge.distill, rkl: sampled}"}
+        return {**super().ways_out, **wide, "conditioner.shows": plain, "selector.selects": "selector: edge.retrieve"}
 
     def plan(self) -> RolloutPlan:
         return replace(super().plan(), plain_from=self.scaffold_steps)
-
-    def setup(self, agent: AgentView) -> None:
-        """Refuse a selector that never selects: both arms would be the same, and nothing ever distilled."""
-        if "selector.none" in agent.selector.provides:
-            raise ContractError(self.name, "the selector never selects anything, so there is no teacher; say e.g. selector=edge.retrieve")
 
     def learn(self, batch: Sequence[Trajectory], agent: AgentView) -> Mapping[str, float]:
         """Learn from the groups of the batch, as ``core.grpo`` does.
