@@ -12,11 +12,11 @@ from xplearn.metrics.bootstrap import Bootstrap
 from xplearn.metrics.continual import Matrix, build_matrix
 from xplearn.metrics.scores import evaluated
 from xplearn.metrics.table import POOLED, Table, build_table
-from xplearn.record.bank import last_checkpoint
 from xplearn.record.folder import RunFolder
 from xplearn.record.formats import as_json, load_result, load_trajectory
 from xplearn.record.header import Header, read_header
 from xplearn.record.history import Call, Note, load_call, load_note
+from xplearn.record.kept import last_checkpoint
 from xplearn.record.lines import read_lines
 from xplearn.types import Arm, EpisodeResult, Trajectory
 
