@@ -29,7 +29,7 @@ from xplearn.testing.conversations import observation  # noqa: E402
 
 pytestmark = [pytest.mark.slow, pytest.mark.weights]
 
-GROUPS, GROUP, TURNS, ROUNDS = 4, 8, 4, 3
+GROUPS, GROUP, TURNS, ROUNDS = 2, 8, 3, 2
 SAMPLING = Sampling(max_new_tokens=12, temperature=1.0)
 ADVICE = "When the task is to put something hot on a table: find it, heat it in the microwave, then carry it over; do not look twice."
 
@@ -75,14 +75,14 @@ def test_edge_update(say: Callable[[str, str, str], None]) -> None:
         plain = [item for item in both if item.arm == "plain"]
         plain += [replace(played(agent, n, "plain", r + GROUP), score=r / 8) for n in range(GROUPS) for r in half]
         learners = {"grpo": GrpoLearner(arms="plain", group_size=GROUP, beta=0.0)}
-        learners |= {rkl: DistillLearner(group_size=GROUP, rkl=rkl) for rkl in ("sampled", "teacher_topk", "exact")}
+        learners |= {rkl: DistillLearner(group_size=GROUP, rkl=rkl) for rkl in ("sampled", "teacher_topk")}
         times: dict[str, list[tuple[float, float]]] = {name: [] for name in learners}
         for _ in range(ROUNDS + 1):  # the first warms up
             for name, learner in learners.items():
                 times[name].append(timed(learner, plain if name == "grpo" else both, agent))
     medians = {name: [median(column) for column in zip(*found[1:], strict=True)] for name, found in times.items()}
-    for name in ("sampled", "teacher_topk", "exact"):
+    for name in ("sampled", "teacher_topk"):
         wall, processor = (ours / theirs for ours, theirs in zip(medians[name], medians["grpo"], strict=True))
-        target = "<= 1.6" if name == "sampled" else ""
+        target = "<= 1.6" if name == "sampled" else "none"
         say(f"EDGE update ({name}) / GRPO update, {GROUPS} x {GROUP} x {TURNS} turns", f"{wall:.2f} ({medians[name][0]:.2f} s)", target)
         say(f"the same by processor time ({name})", f"{processor:.2f}", target)
