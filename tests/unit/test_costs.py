@@ -114,7 +114,8 @@ def test_a_run_recorded_before_calls_and_history_were_claims_nothing_about_them(
     text = shown(older)
     assert "bank: 16 experiences" in text
     assert "added" not in text
-    text = drawn(compared(["new", "old"], [load(folder), load(older)], 300), 300)
+    both = [load(folder), load(older)]
+    text = drawn(compared(["new", "old"], both, [list(run.episodes()) for run in both], 300), 300)
     new, old = (next(line.split() for line in text.splitlines() if line.split()[:1] == [name]) for name in ("new", "old"))
     assert new[1:5] == old[1:5]
     assert new[-3:] == ["2", "of", "2"]

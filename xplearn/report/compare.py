@@ -51,8 +51,9 @@ def render(runs: Sequence[Run], console: Console) -> None:
             markup=False,
         )
     console.print(CAPTION, style="dim")
-    seeds.render(found, dict(zip(called, runs, strict=True)), console)
-    for piece in costs.compared(called, runs, console.width):
+    results = [list(run.episodes()) for run in runs]
+    seeds.render(found, dict(zip(called, zip(runs, results, strict=True), strict=True)), console)
+    for piece in costs.compared(called, runs, results, console.width):
         console.print(piece)
     for run in runs:
         if run.header.status != "finished" or run.missing():

@@ -65,9 +65,9 @@ def bank(kept: Upkeep, on_disk: int | None) -> str:
     return f"bank: {', '.join(sizes)}; {writes} in {kept.rounds_written} of {kept.rounds} rounds"
 
 
-def compared(names: Sequence[str], runs: Sequence[Run], width: int) -> list[RichTable]:
-    """The costs of several runs side by side, cut to the width between columns."""
-    found = [costs(run, list(run.episodes())) for run in runs]
+def compared(names: Sequence[str], runs: Sequence[Run], results: Sequence[Sequence[EpisodeResult]], width: int) -> list[RichTable]:
+    """The costs of several runs, each with its episodes, side by side, cut to the width between columns."""
+    found = [costs(run, episodes) for run, episodes in zip(runs, results, strict=True)]
     lead = Column("cost", tuple(names))
     columns = [*_totals([spent for spent, _ in found]), *_upkeep([kept for _, kept in found], runs)]
     told = [column for column in columns if any(cell != NONE for cell in column.cells)]

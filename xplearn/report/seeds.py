@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
     from xplearn.metrics.compare import Entry
-    from xplearn.metrics.rounds import Round
     from xplearn.record.reader import Run
+    from xplearn.types import EpisodeResult
+
+    Played = tuple[Run, Sequence[EpisodeResult]]
 
 CAPTION = (
     "over seeds: final scores and successes are means over seeds; their intervals and the differences, paired on the seeds that both have, "
@@ -27,12 +29,12 @@ CAPTION = (
 NONE = "–"
 
 
-def render(found: Sequence[Entry], runs: Mapping[str, Run], console: Console) -> None:
+def render(found: Sequence[Entry], runs: Mapping[str, Played], console: Console) -> None:
     """Print the configurations side by side where one of them has several seeds.
 
     Args:
         found: each arm of each run.
-        runs: by the name that ``found`` calls them.
+        runs: each with its episodes, by the name that ``found`` calls it.
         console: where to.
     """
     reached = [pool for pool in pools(found) if averaged(pool.scores.values()).reached]
@@ -42,11 +44,11 @@ def render(found: Sequence[Entry], runs: Mapping[str, Run], console: Console) ->
         console.print(CAPTION, style="dim")
 
 
-def pieces(found: Sequence[Pool], runs: Mapping[str, Run], width: int) -> list[RichTable]:
+def pieces(found: Sequence[Pool], runs: Mapping[str, Played], width: int) -> list[RichTable]:
     """A line for each arm of each configuration, cut to the width between columns."""
     means = [averaged(pool.scores.values()) for pool in found]
     lead = Column("over seeds", tuple(standing(pool.label, mean) for pool, mean in zip(found, means, strict=True)))
-    won = [{seed: successes(entry.matrix, runs[entry.run].episodes()) for seed, entry in pool.entries.items()} for pool in found]
+    won = [{seed: successes(entry.matrix, runs[entry.run][1]) for seed, entry in pool.entries.items()} for pool in found]
     others = range(1, len(found))
     columns = [
         Column("final", tuple(text(mean.figures()["final"]) for mean in means)),
@@ -72,19 +74,15 @@ def _retention(pool: Pool, found: Sequence[Pool]) -> str:
     return text(retention(plain[0].scores, pool.scores)) if plain and pool.arm == "experience" else NONE
 
 
-def _learning(found: Sequence[Pool], runs: Mapping[str, Run]) -> list[Column]:
+def _learning(found: Sequence[Pool], runs: Mapping[str, Played]) -> list[Column]:
     """Gain and bank, which are the run's: once for each configuration, on its last line."""
     last = {pool.configuration: pool for pool in found}
     gains, banks = [], []
     for pool in found:
-        learned = [_rounds(runs[entry.run]) for entry in pool.entries.values()] if pool is last[pool.configuration] else []
+        learned = [rounds(*runs[entry.run]) for entry in pool.entries.values()] if pool is last[pool.configuration] else []
         gains.append(_number(_mean([mean_gain(of) for of in learned]), "{:+.1f}"))
         banks.append(_number(_mean([of[-1].bank for of in learned if of]), "{:,.0f}"))
     return [Column("gain", tuple(gains)), Column("bank", tuple(banks))]
-
-
-def _rounds(run: Run) -> list[Round]:
-    return rounds(run, list(run.episodes()))
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
