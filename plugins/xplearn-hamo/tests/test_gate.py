@@ -7,17 +7,14 @@ import pytest
 from xplearn_hamo.gate import GateSelector, learned_threshold
 
 import xplearn
-from xplearn import Completion, ConfigError, ContractError, Encoder, Experience, Policy, Query, Selection, Task
+from xplearn import Completion, ConfigError, ContractError, Experience, Policy, Query, Selection, Task
 from xplearn.builtin.conditioners import PromptConditioner
 from xplearn.builtin.nearest import NearestSelector
 from xplearn.builtin.record import RecordLearner
 from xplearn.testing import parts, samples
 from xplearn.testing.agents import FakeAgent
+from xplearn.testing.compass import Compass
 from xplearn.testing.contracts import SelectorContract
-
-ANGLES = {"north": 0, "northeast": 45, "east": 90, "south": 180}
-"""Degrees of the texts that the compass knows."""
-
 
 class TestSimilarity(SelectorContract):
     @pytest.fixture(params=[{}, {"threshold": 0.5, "k": 3}, {"refresh": True, "refresh_below": 0.9}], ids=["learned", "given", "refresh"])
@@ -37,27 +34,6 @@ class TestProbe(SelectorContract):
 
         with FakeAgent(policy=FakePolicy(), conditioner=PromptConditioner()) as agent:
             yield agent
-
-
-@dataclasses.dataclass(kw_only=True)
-class Compass(Encoder):
-    """Encodes the last word of a text as a direction, and remembers what it was asked."""
-
-    @property
-    def id(self):
-        return "compass"
-
-    @property
-    def dim(self):
-        return 2
-
-    def setup(self, agent):
-        self.texts = []
-
-    def encode(self, texts):
-        self.texts += texts
-        angles = np.radians([ANGLES[text.split()[-1]] for text in texts])
-        return np.stack((np.cos(angles), np.sin(angles)), axis=1).astype(np.float32)
 
 
 @dataclasses.dataclass(kw_only=True)
