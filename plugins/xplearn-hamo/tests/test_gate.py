@@ -16,6 +16,7 @@ from xplearn.testing.agents import FakeAgent
 from xplearn.testing.compass import Compass
 from xplearn.testing.contracts import SelectorContract
 
+
 class TestSimilarity(SelectorContract):
     @pytest.fixture(params=[{}, {"threshold": 0.5, "k": 3}, {"refresh": True, "refresh_below": 0.9}], ids=["learned", "given", "refresh"])
     def make(self, request):
