@@ -1,0 +1,85 @@
+"""``cross.json``: which cells a cross has, and where each one's run lies."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from xplearn.errors import RecordError
+from xplearn.files import replacing
+from xplearn.record.checked import checked
+
+FORMAT = 1
+"""Grows with every change that an older xplearn could not read."""
+
+State = Literal["waiting", "running", "finished", "failed", "unsound", "same"]
+"""``waiting``: not begun, as the budget ended before; ``same``: its experiment is that of an earlier cell."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """One combination of the axes' values."""
+
+    id: str
+    """Its labels joined, unique within the cross."""
+    axes: dict[str, str]
+    """Label of its value by axis, in the order of the axes."""
+    state: State = "waiting"
+    reason: str = ""
+    """Why it is unsound or failed, or the id of the cell that it is the same as."""
+    run: str = ""
+    """Folder of its run, relative to that of the cross; empty where it has none."""
+
+
+@dataclass(kw_only=True)
+class Cross:
+    """A cross, finished or not."""
+
+    format: int = FORMAT
+    name: str = "cross"
+    given: dict[str, Any] = field(default_factory=dict)
+    """The file as it was given."""
+    axes: dict[str, list[str]] = field(default_factory=dict)
+    """Labels by axis, in order."""
+    cells: list[Cell] = field(default_factory=list)
+    """In the order of the grid: the last axis varies fastest."""
+
+    def write(self, folder: Path) -> None:
+        """Replace the file, atomically."""
+        with replacing(folder / NAME) as file:
+            file.write((json.dumps(dataclasses.asdict(self), indent=1) + "\n").encode())
+
+
+NAME = "cross.json"
+
+
+def load_cross(folder: Path) -> Cross:
+    """Read the cross in a folder.
+
+    Raises:
+        RecordError: there is none, it is damaged, or a newer xplearn wrote it.
+    """
+    path = folder / NAME
+    try:
+        raw = json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        raise RecordError(folder, f"not the folder of a cross: it has no {NAME}; give the folder that 'xplearn cross' made") from None
+    except (OSError, ValueError) as error:
+        raise RecordError(path, f"damaged ({error}); repeat the command that made it, its runs are kept") from None
+    if isinstance(raw, dict) and isinstance(raw.get("format"), int) and raw["format"] > FORMAT:
+        raise RecordError(
+            path, f"written by a newer xplearn (format {raw['format']}, this one reads up to {FORMAT}): pip install -U xplearn"
+        )
+    return _checked(path, raw)
+
+
+def _checked(path: Path, raw: Mapping[str, Any]) -> Cross:
+    try:
+        cells = [checked(Cell, cell) for cell in raw["cells"]]
+        return checked(Cross, {**raw, "cells": cells})
+    except (KeyError, TypeError, ValueError) as error:
+        raise RecordError(path, f"damaged ({error}); repeat the command that made it, its runs are kept") from None

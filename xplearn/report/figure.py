@@ -1,0 +1,51 @@
+"""What a report is made of: figures and sheets, drawn apart from the page that holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+Cell = str | float | int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """One drawing."""
+
+    name: str
+    """Of its file and its anchor: lower case, digits and hyphens; unique within a report."""
+    title: str
+    caption: str
+    """What is seen, in a sentence, for whoever only looks."""
+    svg: str
+    """A whole ``<svg>`` element with a viewBox, colours from the kit's classes only, every text escaped."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sheet:
+    """One table."""
+
+    name: str
+    """As in ``Figure``; unique among figures and sheets."""
+    title: str
+    caption: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+    """Text as it is shown; a number where it may be sorted by, which is shown with one decimal; None where there is nothing."""
+    marked: Sequence[int] = ()
+    """Rows that stand out, e.g. those tied with the best."""
+
+
+Piece = Figure | Sheet
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """Pieces under one heading."""
+
+    name: str
+    """Of its anchor."""
+    title: str
+    lead: str
+    """One or two sentences; may be empty."""
+    pieces: Sequence[Piece]
