@@ -13,6 +13,7 @@ from xplearn.experiment.checkpoint import Checkpoints
 from xplearn.experiment.journal import BankWatch
 from xplearn.experiment.observer import Hooks, Observer
 from xplearn.experiment.pools import Pools
+from xplearn.experiment.shared import Shared
 from xplearn.experiment.stream import Domain
 from xplearn.record.folder import RunFolder
 from xplearn.record.formats import load_trajectory
@@ -39,6 +40,8 @@ class Context:
     hooks: Hooks
     panels: Mapping[str, tuple[Domain, Sequence[Task]]]
     """Domain and evaluated tasks by name."""
+    shared: Shared | None = None
+    """Work in common with other runs; None for a run that does all its own."""
     watch: BankWatch = field(default_factory=BankWatch)
     """What the bank held when a learner was last called."""
     changes: int = 0

@@ -21,6 +21,7 @@ from xplearn.experiment.observer import Hooks, Observer
 from xplearn.experiment.phases import require_training_tasks
 from xplearn.experiment.pools import Pools
 from xplearn.experiment.prepare import corpus
+from xplearn.experiment.shared import Shared
 from xplearn.experiment.stream import domains
 from xplearn.plugins import Plugins
 from xplearn.record.folder import RunFolder, folder_name
@@ -63,7 +64,9 @@ def check_tasks(experiment: Experiment, plugins: Plugins) -> None:
 
 
 @contextlib.contextmanager
-def open_run(experiment: Experiment, plugins: Plugins, given: dict[str, Any], place: RunFolder, observer: Observer) -> Iterator[Context]:
+def open_run(
+    experiment: Experiment, plugins: Plugins, given: dict[str, Any], place: RunFolder, observer: Observer, shared: Shared | None = None
+) -> Iterator[Context]:
     """A run ready to walk. When the block ends everything is closed and the header says how it ended.
 
     A run that cannot even begin (data missing, folder in use, nothing played yet when it fails, …) leaves nothing behind.
@@ -95,6 +98,7 @@ def open_run(experiment: Experiment, plugins: Plugins, given: dict[str, Any], pl
             observer=observer,
             hooks=Hooks(plugins, observer),
             panels=tasks,
+            shared=shared,
         )
         stack.callback(_close, run)
         stack.push(partial(_withdraw, run))

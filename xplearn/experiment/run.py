@@ -15,6 +15,7 @@ from xplearn.experiment.learn import learn
 from xplearn.experiment.observer import Observer, Silent
 from xplearn.experiment.opening import finish, open_run, plain, recorded_header
 from xplearn.experiment.phases import gather
+from xplearn.experiment.shared import Shared
 from xplearn.experiment.stream import Stage, stages
 from xplearn.experiment.study import studied
 from xplearn.metrics.table import Table
@@ -35,7 +36,13 @@ class RunResult:
 
 
 def run_experiment(
-    experiment: Experiment, *, plugins: Plugins, given: dict[str, Any], folder: Path | None = None, observer: Observer | None = None
+    experiment: Experiment,
+    *,
+    plugins: Plugins,
+    given: dict[str, Any],
+    folder: Path | None = None,
+    observer: Observer | None = None,
+    shared: Shared | None = None,
 ) -> RunResult:
     """Carry an experiment out, or go on with it; a finished one is only read.
 
@@ -45,6 +52,7 @@ def run_experiment(
         given: the configuration as the user wrote it, for the header.
         folder: where to record; by default ``<run.dir>/<run.name>-<hash of the experiment>``.
         observer: who is told about progress.
+        shared: work that other runs may have done already, and that this one leaves for others; it changes nothing but the time.
 
     Raises:
         ConfigError, UnknownComponentError, IncompatibleError: the experiment is not sound; nothing was written.
@@ -56,7 +64,7 @@ def run_experiment(
         problems = check_experiment(experiment, plugins)
         if problems:
             raise IncompatibleError(problems)
-        with open_run(experiment, plugins, given, place, observer or Silent()) as run:
+        with open_run(experiment, plugins, given, place, observer or Silent(), shared) as run:
             walk(run)
             finish(run)
     done = load(place.path)
