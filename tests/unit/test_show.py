@@ -9,7 +9,7 @@ import pytest
 
 import xplearn
 from xplearn.cli import main
-from xplearn.cli.listed import alike
+from xplearn.record.comparable import alike
 from xplearn.record.reader import load
 
 ERRANDS = {"env": "core.errands", "tasks": {"limit": 2}}

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from xplearn.errors import RecordError, XplearnError
+from xplearn.errors import XplearnError
 from xplearn.report.printable import printable
 
 if TYPE_CHECKING:
@@ -30,35 +29,6 @@ def listed(folder: Path) -> str:
         return printable(f"{folder}  {_ended(run)}\n    {_method(run)}; {_stream(run)}; seed {run.header.seed}")
     except XplearnError as error:
         return printable(f"{folder}  cannot be read: {error}")
-
-
-def alike(runs: Iterable[Run]) -> tuple[list[list[Run]], RecordError | None]:
-    """Runs in groups that may stand in one table, in order, and why they are not one group."""
-    found: list[list[Run]] = []
-    reason = None
-    for run in runs:
-        for group in found:
-            problem = _apart(run, group)
-            if problem is None:
-                group.append(run)
-                break
-            reason = reason or problem
-        else:
-            found.append([run])
-    return found, reason
-
-
-def _apart(run: Run, group: Sequence[Run]) -> RecordError | None:
-    from xplearn.record.header import require_comparable
-
-    header = run.header
-    try:
-        for other in group:
-            require_comparable(run.path, header.environments, other.header.environments, "environment version", other=other.path)
-            require_comparable(run.path, header.panels, other.header.panels, "panel", other=other.path)
-    except RecordError as error:
-        return error
-    return None
 
 
 def _ended(run: Run) -> str:

@@ -50,8 +50,9 @@ def _compare(runs: Sequence[Run]) -> None:
     Raises:
         RecordError: no two of them match.
     """
-    from xplearn.cli.listed import alike, listed
+    from xplearn.cli.listed import listed
     from xplearn.cli.terminal import console
+    from xplearn.record.comparable import alike
     from xplearn.report import compare
 
     groups, reason = alike(runs)

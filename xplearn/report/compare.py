@@ -8,8 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from xplearn.metrics.compare import Entry, Group, groups, spreads, versus_first
+from xplearn.record.comparable import alike
 from xplearn.record.folder import UNHASHED
-from xplearn.record.header import require_comparable
 from xplearn.report import costs, seeds
 from xplearn.report import text as table
 from xplearn.report.columns import Column, draw, pack
@@ -33,12 +33,11 @@ def render(runs: Sequence[Run], console: Console) -> None:
     """Print what runs scored at every point, in both arms, and the figures of continual learning.
 
     Raises:
-        RecordError: they were evaluated on other tasks, or in other versions of an environment.
+        RecordError: they were evaluated on other tasks, in other versions of an environment, or with banks of other encoders.
     """
-    first = runs[0]
-    for run in runs[1:]:
-        require_comparable(run.path, run.header.environments, first.header.environments, "environment version", other=first.path)
-        require_comparable(run.path, run.header.panels, first.header.panels, "panel", other=first.path)
+    _, problem = alike(runs)
+    if problem is not None:
+        raise problem
     found, called = entries(runs), names(runs)
     for piece in [*_scores(groups(found), console.width), *_figures(found, console.width)]:
         console.print(piece)
