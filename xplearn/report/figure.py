@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-Cell = str | float | int | None
+from xplearn.metrics.bootstrap import Interval
+
+Cell = str | float | int | Interval | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +36,8 @@ class Sheet:
     """Text as it is shown; a number where it may be sorted by, which is shown with one decimal; None where there is nothing."""
     marked: Sequence[int] = ()
     """Rows that stand out, e.g. those tied with the best."""
+    signed: Sequence[int] = ()
+    """Columns whose numbers and intervals are differences: shown with their sign."""
 
 
 Piece = Figure | Sheet
