@@ -157,7 +157,7 @@ def test_runs_on_other_tasks_are_refused_a_place_in_one_table(tmp_path):
 
 
 def test_the_spread_is_that_of_one_method_and_seed(tmp_path):
-    there, back = named(tmp_path, "there"), named(tmp_path, "back", stream=STAGES[::-1], encoder={"name": "core.hashing", "dim": 64})
+    there, back = named(tmp_path, "there"), named(tmp_path, "back", stream=STAGES[::-1], selector={"name": "core.nearest", "k": 2})
     stream = io.StringIO()
     render([load(there), load(back)], Console(file=stream, width=200))
     assert "orders of one stream" not in stream.getvalue()

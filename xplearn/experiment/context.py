@@ -68,8 +68,14 @@ class Context:
     def checkpoint(self, name: str, *, keep: bool = False) -> None:
         """Write the agent as it is now; everything recorded so far is forced to disk first."""
         self.writer.sync()
+        self.name_encoder()
         self.checkpoints.save(self.agent, self.components, number=self.changes, change=name, keep=keep)
         self.checkpoints.progress(name, self.observer).remove()
+
+    def name_encoder(self) -> None:
+        """Name the encoder in the header if the bank has vectors of it; where it has none, no figure depends on the encoder."""
+        encoder = self.agent.encoder.id
+        self.header.encoder = encoder if any(encoder == of for of, _ in self.agent.store.spaces().values()) else ""
 
     def recorded(self, phase: str, ids: Sequence[str]) -> list[Trajectory]:
         """The recorded trajectories of a phase with these ids, in this order.

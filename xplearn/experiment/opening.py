@@ -164,12 +164,12 @@ def _set_up(run: Context) -> None:
     for path, part in run.components.items():
         if path != "policy":
             part.setup(agent)
-    run.header.encoder = agent.encoder.id
     if last is None:
         run.checkpoint("start")
     else:
         _require_own_bank(run)
         run.checkpoints.restore(agent, run.components)
+        run.name_encoder()
     _require_clean(run)
     run.proved = _proved(Run(run.folder, run.header).scalars(), run.experiment)
 

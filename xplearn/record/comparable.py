@@ -49,6 +49,6 @@ def _require_one_table(run: Run, other: Run) -> None:
     if ours.encoder and theirs.encoder and ours.encoder != theirs.encoder:
         raise RecordError(
             run.path,
-            f"its bank is searched with encoder '{ours.encoder}', in {other.path} with '{theirs.encoder}': figures of the two must not"
+            f"its bank has vectors of encoder '{ours.encoder}', that in {other.path} of '{theirs.encoder}': figures of the two must not"
             " stand in one table. Show each by itself, or run both with one encoder",
         )

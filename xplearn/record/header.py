@@ -61,7 +61,7 @@ class Header:
     bank: dict[str, dict[str, str]] = field(default_factory=dict)
     """Digest of the bank ``before`` and ``after`` each evaluation point: equal, or the run has failed."""
     encoder: str = ""
-    """``Encoder.id``."""
+    """``Encoder.id``, where the bank has vectors of it; empty where nothing was encoded, so that no figure depends on it."""
     seed: int = 0
     tokens: dict[str, int] = field(default_factory=dict)
     """Read (``in``) and written (``out``) over all episodes."""

@@ -1,0 +1,80 @@
+"""Which runs may stand in one table: one environment version, one panel, and one encoder where a bank is searched with it."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+
+import pytest
+from rich.console import Console
+
+import xplearn
+from xplearn.errors import RecordError
+from xplearn.record.comparable import alike, apart
+from xplearn.record.reader import load
+from xplearn.report.compare import render
+
+CONFIG = {
+    "stream": [{"env": "core.counting", "tasks": {"limit": 2}}],
+    "policy": "core.random",
+    "sampling": {"choices": "admissible"},
+    "evaluate": {"tasks": {"limit": 2}, "resamples": 100},
+}
+BANK = {"record": "core.record", "selector": "core.nearest", "conditioner": "core.prompt"}
+NARROW = BANK | {"encoder": {"name": "core.hashing", "dim": 64}}
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """A run without a bank, and two whose banks are of two encoders."""
+    root = tmp_path_factory.mktemp("comparable")
+
+    def run(name, **parts):
+        return load(xplearn.run(CONFIG | parts, run__dir=str(root), run__name=name).folder)
+
+    return run("bare", selector="core.none", encoder={"name": "core.hashing", "dim": 32}), run("wide", **BANK), run("narrow", **NARROW)
+
+
+def test_an_encoder_is_named_where_the_bank_has_vectors_of_it(runs):
+    assert [run.header.encoder for run in runs] == ["", "core.hashing/256", "core.hashing/64"]
+
+
+def test_banks_of_two_encoders_are_apart_with_both_sides_and_a_way_out(runs):
+    _, wide, narrow = runs
+    problem = str(apart(narrow, wide))
+    sides = f"{narrow.path}: its bank has vectors of encoder 'core.hashing/64', that in {wide.path} of 'core.hashing/256': "
+    assert problem.startswith(sides)
+    assert problem.endswith("Show each by itself, or run both with one encoder")
+
+
+def test_a_run_without_a_bank_stands_beside_any(runs):
+    bare, wide, narrow = runs
+    assert apart(bare, wide) is None
+    assert apart(narrow, bare) is None
+    groups, reason = alike([bare, wide, narrow])
+    assert [[run.path.name.split("-")[0] for run in group] for group in groups] == [["bare", "wide"], ["narrow"]]
+    assert "core.hashing/64" in str(reason)
+
+
+def test_a_group_matches_as_a_whole_though_its_first_run_suits_all(runs):
+    with pytest.raises(RecordError, match="must not stand in one table"):
+        render(runs, Console(file=io.StringIO()))
+
+
+@pytest.mark.parametrize(("field", "value", "what"), [("environments", "other", "environment version"), ("panels", {"tasks": 9}, "panel")])
+def test_another_environment_version_or_panel_is_apart(runs, field, value, what):
+    bare, wide, _ = runs
+    other = load(bare.path)
+    getattr(other.header, field)["core.counting"] = value
+    assert f"its {what} of 'core.counting' is" in str(apart(wide, other))
+
+
+def test_a_run_that_goes_on_names_the_encoder_of_the_bank_it_finds(runs, tmp_path):
+    _, wide, _ = runs
+    folder = tmp_path / wide.path.name
+    shutil.copytree(wide.path, folder)
+    raw = json.loads((folder / "run.json").read_text())
+    (folder / "run.json").write_text(json.dumps(raw | {"status": "interrupted", "encoder": ""}))
+    xplearn.run(CONFIG | BANK, run__dir=str(tmp_path), run__name="wide")
+    assert load(folder).header.encoder == "core.hashing/256"
