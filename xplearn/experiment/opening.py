@@ -23,6 +23,7 @@ from xplearn.experiment.pools import Pools
 from xplearn.experiment.prepare import corpus
 from xplearn.experiment.shared import Shared
 from xplearn.experiment.stream import domains
+from xplearn.experiment.tracking import trackers
 from xplearn.plugins import Plugins
 from xplearn.record.folder import RunFolder, folder_name
 from xplearn.record.header import Header, Status, panel, read_header, require_comparable
@@ -65,7 +66,7 @@ def check_tasks(experiment: Experiment, plugins: Plugins) -> None:
 
 @contextlib.contextmanager
 def open_run(
-    experiment: Experiment, plugins: Plugins, given: dict[str, Any], place: RunFolder, observer: Observer, shared: Shared | None = None
+    experiment: Experiment, plugins: Plugins, given: dict[str, Any], place: RunFolder, observer: Observer, *, shared: Shared | None = None
 ) -> Iterator[Context]:
     """A run ready to walk. When the block ends everything is closed and the header says how it ended.
 
@@ -74,6 +75,7 @@ def open_run(
     Raises:
         RecordError: the folder is in use, damaged, or was recorded with another environment version or panel.
     """
+    watching = trackers(experiment.run.track, plugins)
     with contextlib.ExitStack() as stack:
         place.acquire()
         stack.callback(place.release)
@@ -96,7 +98,7 @@ def open_run(
             header=header,
             checkpoints=checkpoints,
             observer=observer,
-            hooks=Hooks(plugins, observer),
+            hooks=Hooks(plugins, observer, watching),
             panels=tasks,
             shared=shared,
         )

@@ -64,7 +64,7 @@ def run_experiment(
         problems = check_experiment(experiment, plugins)
         if problems:
             raise IncompatibleError(problems)
-        with open_run(experiment, plugins, given, place, observer or Silent(), shared) as run:
+        with open_run(experiment, plugins, given, place, observer or Silent(), shared=shared) as run:
             walk(run)
             finish(run)
     done = load(place.path)
