@@ -16,18 +16,38 @@ everything it registers. ::
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pluggy
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Mapping
 
     from xplearn.registry import PluginRegistry
     from xplearn.types import EpisodeResult
 
 hookspec = pluggy.HookspecMarker("xplearn")
 hookimpl = pluggy.HookimplMarker("xplearn")
+
+
+class Tracker(Protocol):
+    """Sends a run's figures elsewhere: the observing hooks as methods. Built without arguments, for each run anew.
+
+    The constructor raises an ``XplearnError`` that says what to install or set where the tracker cannot work; nothing was begun then.
+    """
+
+    def run_start(self, folder: str, config: dict[str, Any]) -> None:
+        """As ``xplearn_run_start``. What is to be kept from one process to the next belongs below ``<folder>/trackers``."""
+
+    def episode_end(self, result: EpisodeResult) -> None:
+        """As ``xplearn_episode_end``."""
+
+    def learn_end(self, stage: int, round: int, learner: str, scalars: dict[str, float]) -> None:
+        """As ``xplearn_learn_end``."""
+
+    def run_end(self, folder: str, status: str) -> None:
+        """As ``xplearn_run_end``."""
 
 
 @hookspec
@@ -38,6 +58,12 @@ def xplearn_register(registry: PluginRegistry) -> None:
 @hookspec
 def xplearn_cli(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add a command: ``commands.add_parser(name, help=…)``, then ``set_defaults(call=function_of_the_namespace)``."""
+
+
+@hookspec
+def xplearn_trackers() -> Mapping[str, str]:
+    """Offer trackers: lazy ``"module:Class"`` of a ``Tracker`` by name; ``run.track`` says which are used, as ``<plugin>.<name>``."""
+    raise NotImplementedError
 
 
 @hookspec

@@ -181,6 +181,8 @@ class RunConfig:
     """Step limit per episode on top of the environment's own."""
     step_seconds: float = 120.0
     """Limit of one environment step in a worker; a worker over it is ended and its episode played again once."""
+    track: list[str] = field(default_factory=list)
+    """Where the run's figures are also sent while it goes on, e.g. ``[trackers.tensorboard]`` of ``xplearn-trackers``."""
 
     def __post_init__(self) -> None:
         _at_least("batch", self.batch, 1)

@@ -37,7 +37,7 @@ def test_name_of_the_folder_depends_on_the_experiment_and_not_on_how_it_is_carri
     name = folder_name(RESOLVED)
     assert name.startswith("demo-")
     assert len(name) == len("demo-") + 8
-    moved = {**RESOLVED["run"], "dir": "elsewhere", "batch": 1, "workers": 2, "step_seconds": 1.0}
+    moved = {**RESOLVED["run"], "dir": "elsewhere", "batch": 1, "workers": 2, "step_seconds": 1.0, "track": ["trackers.wandb"]}
     assert folder_name({**RESOLVED, "run": moved}) == name
     assert folder_name({**RESOLVED, "run": {**RESOLVED["run"], "seed": 1}}) != name
     assert folder_name({**RESOLVED, "learner": ["x"]}) != name

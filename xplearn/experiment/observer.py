@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
+from xplearn.hookspecs import Tracker
 from xplearn.plugins import Plugins
 
 
@@ -33,17 +35,22 @@ class Silent:
 
 
 class Hooks:
-    """The plugins' observing hooks. What one raises is told once and changes nothing."""
+    """The plugins' observing hooks, and the trackers of one run. What one raises is told once and changes nothing."""
 
-    def __init__(self, plugins: Plugins, observer: Observer) -> None:
-        self._hooks, self._observer = plugins.hooks, observer
+    def __init__(self, plugins: Plugins, observer: Observer, trackers: Mapping[str, Tracker]) -> None:
+        self._hooks, self._observer, self._trackers = plugins.hooks, observer, trackers
         self._failed: set[str] = set()
 
     def __call__(self, name: str, **arguments: Any) -> None:
-        """Call every plugin's implementation of a hook."""
+        """Call every plugin's implementation of a hook, then every tracker."""
+        self._call(f"a plugin's {name}", getattr(self._hooks, name), arguments)
+        for who, tracker in self._trackers.items():
+            self._call(f"tracker '{who}'", getattr(tracker, name.removeprefix("xplearn_")), arguments)
+
+    def _call(self, who: str, act: Callable[..., object], arguments: Mapping[str, Any]) -> None:
         try:
-            getattr(self._hooks, name)(**arguments)
+            act(**arguments)
         except (Exception, SystemExit) as error:
-            if name not in self._failed:
-                self._failed.add(name)
-                self._observer.note(f"a plugin's {name} failed and is not waited for: {error!r}")
+            if who not in self._failed:
+                self._failed.add(who)
+                self._observer.note(f"{who} failed and is not waited for: {error!r}")

@@ -54,11 +54,13 @@ def recorded_header(place: RunFolder, experiment: Experiment) -> Header | None:
 
 
 def check_tasks(experiment: Experiment, plugins: Plugins) -> None:
-    """Refuse task slices that cannot be played or evaluated, without playing anything.
+    """Refuse task slices that cannot be played or evaluated, and trackers that cannot work, without playing anything.
 
     Raises:
-        ConfigError: an id, kind or split that an environment does not have, or nothing left.
+        ConfigError: an id, kind or split that an environment does not have, or nothing left; a tracker that no plugin offers.
+        PluginError: a tracker lacks a package.
     """
+    trackers(experiment.run.track, plugins)
     with contextlib.closing(Pools(build_parts(experiment, plugins.registry), plugins.registry)) as pools:
         panels(experiment, domains(experiment), pools)
         require_training_tasks(experiment, pools)
@@ -73,6 +75,7 @@ def open_run(
     A run that cannot even begin (data missing, folder in use, nothing played yet when it fails, …) leaves nothing behind.
 
     Raises:
+        ConfigError, PluginError: a tracker that no plugin offers, or that lacks a package.
         RecordError: the folder is in use, damaged, or was recorded with another environment version or panel.
     """
     watching = trackers(experiment.run.track, plugins)

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from xplearn.errors import RecordError
 
-UNHASHED = ("dir", "batch", "workers", "step_seconds")
+UNHASHED = ("dir", "batch", "workers", "step_seconds", "track")
 """Keys of ``run`` that cannot change a result: the same folder goes on with other values."""
 
 
@@ -30,6 +30,7 @@ class RunFolder:
         self.checkpoints = path / "checkpoints"
         self.bank = path / "bank"
         self.studies = path / "study"
+        self.trackers = path / "trackers"
         self._lock: BinaryIO | None = None
         self._new = False
 
@@ -82,7 +83,8 @@ class RunFolder:
 
     def _recorded(self) -> list[Path]:
         """Whatever a run writes but its header."""
-        return [self.checkpoints, self.bank, self.path / "trajectories", self.studies, self.episodes, self.metrics, self.history]
+        folders = [self.checkpoints, self.bank, self.path / "trajectories", self.studies, self.trackers]
+        return [*folders, self.episodes, self.metrics, self.history]
 
     def _clear(self) -> None:
         for path in self._recorded():
