@@ -21,6 +21,7 @@ _HOME = {
     "xplearn.capability": "Capability",
     "xplearn.seeding": "derive",
     "xplearn.hookspecs": "hookimpl",
+    "xplearn.reported": "Reported",
     "xplearn.api": "load make run",
 }
 _MODULE = {name: module for module, names in _HOME.items() for name in names.split()}
@@ -57,6 +58,7 @@ __all__ = [
     "Policy",
     "Query",
     "RecordError",
+    "Reported",
     "RolloutPlan",
     "Sampling",
     "Selection",
@@ -107,6 +109,7 @@ if TYPE_CHECKING:
         Support,
         TokenScores,
     )
+    from xplearn.reported import Reported
     from xplearn.seeding import derive
     from xplearn.types import (
         Answer,

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from xplearn.registry import PluginRegistry
+    from xplearn.reported import Reported
     from xplearn.types import EpisodeResult
 
 hookspec = pluggy.HookspecMarker("xplearn")
@@ -63,6 +64,12 @@ def xplearn_cli(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 @hookspec
 def xplearn_trackers() -> Mapping[str, str]:
     """Offer trackers: lazy ``"module:Class"`` of a ``Tracker`` by name; ``run.track`` says which are used, as ``<plugin>.<name>``."""
+    raise NotImplementedError
+
+
+@hookspec
+def xplearn_reported() -> list[Reported]:
+    """Tell what a paper reports of its own runs. It is shown apart from what was measured here, and marked as the paper's."""
     raise NotImplementedError
 
 

@@ -6,13 +6,16 @@ import functools
 import importlib.metadata
 from collections.abc import Iterable
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pluggy
 
 from xplearn import hookspecs
 from xplearn.errors import PluginError
 from xplearn.registry import Registry
+
+if TYPE_CHECKING:
+    from xplearn.reported import Reported
 
 GROUP = "xplearn"
 
@@ -60,6 +63,21 @@ class Plugins:
                 implementation.function(commands)
             except (Exception, SystemExit) as error:
                 self.registry.failures[implementation.plugin_name] = error
+
+    def reported(self) -> list[Reported]:
+        """What papers report, plugin by plugin; one that fails is remembered and does not disturb the others."""
+        from xplearn.reported import Reported
+
+        found: list[Reported] = []
+        for implementation in self._manager.hook.xplearn_reported.get_hookimpls():
+            try:
+                rows: Any = implementation.function()
+                if not all(isinstance(row, Reported) for row in rows):
+                    raise PluginError(implementation.plugin_name, "xplearn_reported must return a list of xplearn.Reported")
+                found += rows
+            except (Exception, SystemExit) as error:
+                self.registry.failures[implementation.plugin_name] = error
+        return found
 
     def add(self, name: str, module: ModuleType | object) -> None:
         """Register one plugin object; what it raises is remembered as its failure, and nothing of it stays."""

@@ -21,6 +21,7 @@ EXAMPLES = """  xplearn plugins
   xplearn plugins --slot selector
   xplearn plugins hamo.coverage     what that part is, and every field a configuration may set
   xplearn plugins demo              what that preset says
+  xplearn plugins --reported        what papers report of their own runs; nothing of it was measured here
 """
 
 WIDEST = 120
@@ -32,6 +33,7 @@ def add(commands: Commands) -> None:
     parser = add_command(commands, "plugins", "list the installed plugins, their parts and presets, or show one of these", EXAMPLES)
     parser.add_argument("name", nargs="?", help="a part, preset or plugin; left out, all are listed")
     parser.add_argument("--slot", help="only parts of this slot, e.g. selector")
+    parser.add_argument("--reported", action="store_true", help="list the figures of papers instead, as their plugins quote them")
     parser.set_defaults(call=call)
 
 
@@ -43,6 +45,8 @@ def call(args: argparse.Namespace) -> int:
     if args.slot is not None and args.slot not in SLOTS:
         raise ConfigError("--slot", f"'{args.slot}' is no slot; want one of {', '.join(SLOTS)}")
     plugins = installed()
+    if args.reported:
+        return _reported(plugins, args.name)
     entries = [entry for entry in plugins.registry.entries(args.slot) if entry.name == args.name]
     if entries:
         print(*map(_described, entries), sep="\n\n")
@@ -70,6 +74,19 @@ def _list(plugins: Plugins, slot: Slot | None, name: str | None) -> None:
     for broken, cause in plugins.broken():
         if name in (None, broken):
             print(f"plugin '{broken}' failed: {type(cause).__name__}: {printable(str(cause))}")
+
+
+def _reported(plugins: Plugins, name: str | None) -> int:
+    """The figures of papers."""
+    from xplearn.cli.terminal import console
+    from xplearn.report.reported import render
+
+    if name is not None:
+        raise ConfigError("--reported", "lists the figures of every paper; leave the name out")
+    render(plugins.reported(), console())
+    for broken, cause in plugins.broken():
+        print(printable(f"plugin '{broken}' failed: {type(cause).__name__}: {cause}"))
+    return 0
 
 
 def _unknown(name: str, known: Sequence[str]) -> ConfigError:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from xplearn import hookimpl
 
 if TYPE_CHECKING:
+    from xplearn import Reported
     from xplearn.registry import PluginRegistry
 
 
@@ -25,3 +26,11 @@ def xplearn_register(registry: PluginRegistry) -> None:
         "conditioner", "prompt", "xplearn_edge.prompt:PrinciplesConditioner", help="task and step principles as bullets, with a caution"
     )
     registry.add_presets("xplearn_edge")
+
+
+@hookimpl
+def xplearn_reported() -> list[Reported]:
+    """What the paper reports."""
+    from xplearn_edge.reported import rows
+
+    return rows()

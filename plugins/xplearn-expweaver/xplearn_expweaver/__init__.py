@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from xplearn import hookimpl
 
 if TYPE_CHECKING:
+    from xplearn import Reported
     from xplearn.registry import PluginRegistry
 
 
@@ -27,3 +28,11 @@ def xplearn_register(registry: PluginRegistry) -> None:
     )
     registry.add("conditioner", "hybrid", "xplearn_expweaver.hybrid:HybridConditioner", help="baseline: latent reasoning without a bank")
     registry.add_presets("xplearn_expweaver")
+
+
+@hookimpl
+def xplearn_reported() -> list[Reported]:
+    """What the paper reports."""
+    from xplearn_expweaver.reported import rows
+
+    return rows()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from xplearn import hookimpl
 
 if TYPE_CHECKING:
+    from xplearn import Reported
     from xplearn.registry import PluginRegistry
 
 
@@ -27,3 +28,11 @@ def xplearn_register(registry: PluginRegistry) -> None:
         help="the nearest experience, where it is suitable",
     )
     registry.add_presets("xplearn_hamo")
+
+
+@hookimpl
+def xplearn_reported() -> list[Reported]:
+    """What the paper reports."""
+    from xplearn_hamo.reported import rows
+
+    return rows()
