@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from typing import Literal
 
-from xplearn.metrics.board import Board
+from xplearn.metrics.board import Board, Difference, Standing
 from xplearn.report.figure import Figure
+from xplearn.report.figures import interval, legend
+from xplearn.report.figures.kit import Drawing
+from xplearn.report.figures.scale import Scale, around
+from xplearn.report.figures.words import SMALL, TEXT, width
 
 Versus = Literal["base", "plain", "best"]
+AGAINST: dict[Versus, str] = {"base": "Base", "plain": "its own plain arm", "best": "the best"}
+_ROW = interval.NAME + interval.LINE + 6.0
+
+
+def difference(standing: Standing, versus: Versus) -> Difference | None:
+    """The one that is asked for."""
+    return {"base": standing.versus_base, "plain": standing.versus_plain, "best": standing.versus_best}[versus]
 
 
 def forest(board: Board, versus: Versus = "base", *, name: str = "") -> Figure | None:
@@ -18,4 +29,70 @@ def forest(board: Board, versus: Versus = "base", *, name: str = "") -> Figure |
         versus: what each is compared with: Base, its own plain arm, or the best.
         name: of the figure, by default ``forest-base`` and so on.
     """
-    return None
+    rows = [(standing, found) for standing in board.standings if (found := difference(standing, versus)) is not None]
+    if not rows:
+        return None
+    drawing = Drawing()
+    top = legend.legend(drawing, _entries(board), 2.0) + 4.0
+    end = top + interval.HEAD + _ROW * len(rows)
+    values = [*interval.bounds([found.interval for _, found in rows]), 0.0]
+    scale = around(values, interval.LEFT, drawing.width - interval.FIGURES, floor=-100.0, ceiling=100.0)
+    if board.detectable is not None:
+        left, right = scale(-board.detectable), scale(board.detectable)
+        drawing.rect(left, top + interval.HEAD, right - left, end - top - interval.HEAD, "k-band")
+    interval.axis(drawing, scale, top, end, signed=True)
+    interval.rules(drawing, scale, top + interval.HEAD, end)
+    drawing.line((scale(0), top + interval.HEAD), (scale(0), end), "k-zero")
+    for number, (standing, found) in enumerate(rows):
+        with drawing.titled(_told(standing, found, versus)):
+            _row(drawing, scale, top + interval.HEAD + number * _ROW, standing, found, 1.0 - board.confidence)
+    title = f"Difference from {AGAINST[versus]}: {board.title}"
+    return drawing.figure(interval.foot(top, end), name=name or f"forest-{versus}", title=title, caption=_caption(board, versus, rows))
+
+
+def _entries(board: Board) -> list[legend.Entry]:
+    level = f"{1.0 - board.confidence:.3g}"
+    entries: list[legend.Entry] = [
+        (legend.rule("k-whisker k-pos", shape="square", marked="k-pos"), f"better (Holm p < {level})"),
+        (legend.rule("k-whisker k-neg", shape="diamond", marked="k-neg"), "worse"),
+        (legend.rule("k-whisker k-none", shape="circle", marked="k-hollow k-none"), "not told apart"),
+    ]
+    if board.detectable is not None:
+        entries.append((legend.patch("k-band", "k-grid"), f"under {board.detectable:.1f}: too small for this panel to find reliably"))
+    return entries
+
+
+def _row(drawing: Drawing, scale: Scale, y: float, standing: Standing, found: Difference, level: float) -> None:
+    aside = f"{_p(found.p_holm)} · {found.worse} of {found.tasks} worse"
+    drawing.text((drawing.width - 6, y + 17), aside, "k-muted k-halo", anchor="end", size=SMALL)
+    drawing.text((8, y + 17), standing.contender.name, "k-strong k-halo", size=TEXT, room=drawing.width - 26 - width(aside) - 8)
+    y += interval.NAME + interval.LINE / 2
+    told = found.p_holm < level
+    if not told:
+        interval.dot(drawing, scale, y, found.interval, look="k-none", mark="k-hollow k-none")
+    elif found.interval.mean > 0:
+        interval.dot(drawing, scale, y, found.interval, look="k-pos", mark="k-pos", shape="square")
+    else:
+        interval.dot(drawing, scale, y, found.interval, look="k-neg", mark="k-neg", shape="diamond")
+    interval.figures(drawing, y, found.interval.text(signed=True), strong=told)
+
+
+def _p(value: float) -> str:
+    return "p < 0.001" if value < 0.001 else f"p = {value:.3f}" if value < 0.1 else f"p = {value:.2f}"
+
+
+def _told(standing: Standing, found: Difference, versus: Versus) -> str:
+    return (
+        f"{standing.contender.name} against {AGAINST[versus]}: {found.interval.text(signed=True)} points, p {found.p:.3g}, "
+        f"after Holm {found.p_holm:.3g}; better on {found.better} of {found.tasks} tasks, worse on {found.worse}"
+    )
+
+
+def _caption(board: Board, versus: Versus, rows: list[tuple[Standing, Difference]]) -> str:
+    level = 1.0 - board.confidence
+    up = sum(found.p_holm < level and found.interval.mean > 0 for _, found in rows)
+    down = sum(found.p_holm < level and found.interval.mean < 0 for _, found in rows)
+    return (
+        f"Paired differences from {AGAINST[versus]} in points with {100 * board.confidence:g} % bootstrap intervals; p of a paired permutation "
+        f"test over tasks, after Holm's correction: {up} of {len(rows)} better, {down} worse."
+    )

@@ -2,8 +2,35 @@
 
 from __future__ import annotations
 
-from xplearn.metrics.board import Board
+from collections.abc import Sequence
+
+from xplearn.metrics.board import Board, Contender, Standing
 from xplearn.report.figure import Figure
+from xplearn.report.figures import interval, legend
+from xplearn.report.figures.kit import Drawing, hue, one
+from xplearn.report.figures.scale import Scale, around
+from xplearn.report.figures.words import TEXT
+
+HARNESS = "+Harness"
+_PAD = 8.0
+
+
+def configuration(contender: Contender) -> str:
+    """Name that both arms of one configuration share."""
+    return contender.name.removesuffix(HARNESS) if contender.arm == "experience" else contender.name
+
+
+def configurations(board: Board) -> dict[str, list[Standing]]:
+    """Standings by configuration, the one with the best standing first."""
+    found: dict[str, list[Standing]] = {}
+    for standing in board.standings:
+        found.setdefault(configuration(standing.contender), []).append(standing)
+    return found
+
+
+def base(standing: Standing) -> float | None:
+    """Base's mean, from what the difference leaves; None where Base was not evaluated."""
+    return None if standing.versus_base is None else standing.mean.mean - standing.versus_base.interval.mean
 
 
 def leaderboard(board: Board, *, name: str = "leaderboard") -> Figure | None:
@@ -13,4 +40,83 @@ def leaderboard(board: Board, *, name: str = "leaderboard") -> Figure | None:
         board: None is drawn of a board without standings.
         name: of the figure.
     """
-    return None
+    if not board.standings:
+        return None
+    groups = configurations(board)
+    bases = [found for standing in board.standings if (found := base(standing)) is not None]
+    drawing = Drawing()
+    top = legend.legend(drawing, _entries(board, bool(bases)), 2.0) + 4.0
+    end = top + interval.HEAD + sum(_height(group) for group in groups.values())
+    values = [*interval.bounds([standing.mean for standing in board.standings]), *bases]
+    scale = around(values, interval.LEFT, drawing.width - interval.FIGURES, floor=0.0, ceiling=100.0)
+    _bands(drawing, groups, top + interval.HEAD)
+    interval.axis(drawing, scale, top, end)
+    y = top + interval.HEAD
+    for rank, (label, group) in enumerate(groups.items()):
+        _group(drawing, scale, y, rank, label, group)
+        y += _height(group)
+    caption = (
+        f"Mean score, 0 to 100, with {100 * board.confidence:g} % bootstrap intervals; {len(groups)} configurations, "
+        f"best first: {board.standings[0].contender.name} with {board.standings[0].mean.text()}."
+    )
+    return drawing.figure(interval.foot(top, end), name=name, title=f"Leaderboard: {board.title}", caption=caption)
+
+
+def _height(group: Sequence[Standing]) -> float:
+    return interval.NAME + interval.LINE * len(group) + _PAD
+
+
+def _entries(board: Board, known: bool) -> list[legend.Entry]:
+    arms = {standing.contender.arm for standing in board.standings}
+    entries: list[legend.Entry] = []
+    if "experience" in arms:
+        entries.append((legend.rule("k-whisker k-l0", shape="circle", marked="k-solid k-s0 k-l0"), "with its bank"))
+    if "plain" in arms:
+        entries.append((legend.rule("k-whisker k-l0", shape="circle", marked="k-hollow k-l0"), "plain"))
+    entries += [(legend.rule("k-base", upright=True), "Base")] if known else []
+    entries.append((legend.mark("star", "k-star"), "best"))
+    if sum(standing.tied for standing in board.standings) > 1:
+        entries.append((legend.patch("k-band", "k-grid"), "≈ not told from the best"))
+    return entries
+
+
+def _bands(drawing: Drawing, groups: dict[str, list[Standing]], y: float) -> None:
+    """Behind the names of configurations an arm of which is tied with the best."""
+    for group in groups.values():
+        if any(standing.tied for standing in group):
+            drawing.rect(2, y + 2, drawing.width - 4, _height(group) - 4, "k-band", round=5)
+        y += _height(group)
+
+
+def _group(drawing: Drawing, scale: Scale, y: float, rank: int, label: str, group: Sequence[Standing]) -> None:
+    colour = hue(rank)
+    drawing.text((8, y + 18), f"{rank + 1}", "k-muted", size=TEXT)
+    drawing.text((30, y + 18), label, "k-strong", size=TEXT, room=drawing.width - 44)
+    y += interval.NAME
+    interval.rules(drawing, scale, y, y + interval.LINE * len(group) + 3)
+    y += interval.LINE / 2 + 1
+    for standing in sorted(group, key=lambda found: found.contender.arm):
+        with drawing.titled(_told(standing)):
+            found = base(standing)
+            if found is not None:
+                drawing.line((scale(found), y - 10), (scale(found), y + 10), "k-base")
+            filled = f"k-s{colour}" if standing.contender.arm == "experience" else "k-hollow"
+            interval.dot(drawing, scale, y, standing.mean, look=f"k-l{colour}", mark=f"k-solid {filled} k-l{colour}")
+            interval.figures(drawing, y, standing.mean.text(), strong=standing.tied)
+            _sign(drawing, y, standing)
+        y += interval.LINE
+
+
+def _sign(drawing: Drawing, y: float, standing: Standing) -> None:
+    """A star for the best, a sign for those that cannot be told from it."""
+    x = drawing.width - interval.FIGURES + 14
+    if standing.versus_best is None:
+        drawing.marker("star", (x, y), "k-star", size=5)
+    elif standing.tied:
+        drawing.text((x, y + 5), "≈", "k-strong", anchor="middle", size=TEXT)
+
+
+def _told(standing: Standing) -> str:
+    found = base(standing)
+    from_base = "" if found is None else f"; Base {one(found)}"
+    return f"{standing.contender.name}: mean {standing.mean.text()}, interquartile mean {standing.iqm.text()}{from_base}"

@@ -1,0 +1,71 @@
+"""How wide words are, and how they are cut or wrapped to fit: an SVG does neither."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache
+
+TEXT = 14.0
+"""Size of names and headings, in units of a drawing."""
+SMALL = 13.0
+"""Size of everything else; 10 pixels where a drawing of 480 units is 370 pixels wide."""
+BOLD = 1.09
+"""How much wider bold words are."""
+ELLIPSIS = "…"
+
+_WIDTHS = {
+    0.24: "'|ijl",
+    0.28: " !,./:;I[\\]ft",
+    0.335: "\"()-`r{}*",
+    0.5: "Jckvsxyz^",
+    0.56: "#$?L_abdeghnopqu0123456789",
+    0.585: "+<=>~≈−±×",
+    0.67: "&ABEKPSVXYFTZ",
+    0.73: "CDHNRUw",
+    0.78: "GOQ",
+    0.89: "Mm%",
+    1.02: "@W…",
+}
+_BY_CHARACTER = {character: width for width, characters in _WIDTHS.items() for character in characters}
+_BREAKS = re.compile(r"[^\s./_+#:·-]*[\s./_+#:·-]*")
+
+
+@cache
+def _em(character: str) -> float:
+    """Width in Arial, with which Helvetica and Liberation Sans agree; a generous guess for what they lack."""
+    if unicodedata.combining(character) or unicodedata.category(character) in ("Mn", "Me", "Cf"):
+        return 0.0
+    if unicodedata.east_asian_width(character) in "WF" or ord(character) > 0xFFFF:
+        return 1.1
+    return _BY_CHARACTER.get(character, 0.75)
+
+
+def width(text: str, size: float = SMALL) -> float:
+    """Of one line, in units of a drawing."""
+    return size * sum(map(_em, text))
+
+
+def fitted(text: str, room: float, size: float = SMALL) -> str:
+    """``text``, or its two ends around an ellipsis where it is wider than ``room``: names often differ at their ends."""
+    if width(text, size) <= room:
+        return text
+    for kept in range(min(len(text) - 1, 400), 0, -1):
+        head = (kept + 1) // 2
+        cut = text[:head].rstrip() + ELLIPSIS + text[len(text) - (kept - head) :].lstrip()
+        if width(cut, size) <= room:
+            return cut
+    return ELLIPSIS
+
+
+def wrapped(text: str, room: float, size: float = SMALL, *, most: int = 3) -> list[str]:
+    """``text`` in at most ``most`` lines, broken after spaces and the marks in names; what does not fit is cut as by ``fitted``."""
+    lines = [""]
+    for piece in _BREAKS.findall(text):
+        if width(lines[-1] + piece.rstrip(), size) <= room or not lines[-1]:
+            lines[-1] += piece
+        elif len(lines) == most:
+            lines[-1] += piece
+        else:
+            lines.append(piece)
+    return [fitted(line.strip(), room, size) for line in lines]
