@@ -1,0 +1,81 @@
+"""One episode as a sample."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from itertools import groupby
+from typing import Any
+
+from inspect_ai.log import EvalError, EvalSample, EvalSampleLimit
+from inspect_ai.model import ChatMessage, ModelOutput, ModelUsage
+from inspect_ai.scorer import CORRECT, INCORRECT, Score
+
+from xplearn import EpisodeResult, Trajectory
+from xplearn_inspect.conversation import Conversation, shown
+from xplearn_inspect.texts import sound
+
+
+def sample(
+    trajectory: Trajectory, result: EpisodeResult, *, policy: str, began: datetime.datetime, facts: Mapping[str, Any], name: str
+) -> EvalSample:
+    """One episode: id is the task's, epoch the replica, counted from 1 as inspect_ai does.
+
+    Args:
+        trajectory: what happened.
+        result: its scalars; its score and success are the sample's.
+        policy: who acted.
+        began: when the run began.
+        facts: what all episodes of the log share, for the metadata.
+        name: of the episode, unique over runs.
+    """
+    talk = Conversation(name, policy, began)
+    opening = talk.messages(trajectory.steps[0].query.messages) if trajectory.steps else []
+    for step in trajectory.steps:
+        talk.take(step)
+    messages = talk.end(trajectory)
+    usage = ModelUsage(
+        input_tokens=result.tokens_in, output_tokens=result.tokens_out, total_tokens=result.tokens_in + result.tokens_out
+    )
+    return EvalSample(
+        id=sound(result.task),
+        epoch=replica(result) + 1,
+        input=opening or sound(trajectory.task.goal),
+        target="",
+        description=sound(trajectory.task.goal),
+        messages=messages,
+        output=_output(messages, policy),
+        scores={"score": Score(value=result.score), "success": Score(value=CORRECT if result.success else INCORRECT)},
+        metadata=sound({**_facts(trajectory, result), **facts}),
+        events=talk.events,
+        model_usage={policy: usage} if usage.total_tokens else {},
+        total_time=result.seconds,
+        uuid=name,
+        error=EvalError(message=sound(result.error), traceback="", traceback_ansi="") if result.error else None,
+        limit=_limit(result),
+        turn_count=result.length,
+    )
+
+
+def replica(result: EpisodeResult) -> int:
+    """Which of a task's episodes in an arm, counted from 0."""
+    return int(result.id.rpartition("/")[2])
+
+
+def _output(messages: list[ChatMessage], policy: str) -> ModelOutput:
+    said = [message for message in messages if message.role == "assistant"]
+    return ModelOutput.from_message(said[-1]) if said else ModelOutput(model=policy)
+
+
+def _facts(trajectory: Trajectory, result: EpisodeResult) -> dict[str, Any]:
+    chosen = ((step.query.index, step.selection) for step in trajectory.steps if step.selection.experiences)
+    runs = [next(same) for _, same in groupby(chosen, key=lambda pair: pair[1])]
+    experience = [{"step": index, **found} for index, selection in runs for found in shown(selection)]
+    return {"arm": result.arm, "kind": result.kind, "split": result.split, "seed": result.seed, "experience": experience}
+
+
+def _limit(result: EpisodeResult) -> EvalSampleLimit | None:
+    """What cut the episode off; None where it ended by the task's own rules, or died."""
+    if not result.truncated:
+        return None
+    return EvalSampleLimit(type="custom", limit=result.length, reason="cut off: out of steps, or the conversation was full")
