@@ -1,11 +1,12 @@
 import io
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
 
 from xplearn.metrics.bootstrap import Bootstrap
-from xplearn.metrics.table import build_table
-from xplearn.report.text import cells, tables
+from xplearn.metrics.table import build_table, ending
+from xplearn.report.text import COLUMNS, cells, tables
 from xplearn.types import EpisodeResult
 
 
@@ -67,7 +68,7 @@ def test_retention_pairs_task_and_replica_and_is_undefined_where_the_bank_scores
     assert table([*run(), alone]).rows[1].retention == table(run()).rows[1].retention
     (_, shown) = table([result("a", 0.5), result("b", 0.5), result("a", 0.0, arm="experience"), result("b", 0.0, arm="experience")]).rows
     assert shown.retention is None
-    assert cells(shown)[7] == "–"
+    assert cells(shown)[COLUMNS.index("retention %")] == "–"
 
 
 def test_a_run_of_one_arm_has_no_columns_of_pairs():
@@ -105,6 +106,22 @@ def test_died_episodes_are_counted_and_shown():
     rows = table([result("a", 0.0, error="gone"), result("b", 1.0)]).rows
     assert (rows[0].errors, rows[0].score.mean) == (1, 50.0)
     assert cells(rows[0])[2] == "2 (1 died)"
+
+
+def test_what_the_task_ended_is_told_from_what_was_cut_off():
+    cut = replace(result("a", 0.4), truncated=True, terminated=False)
+    found = [cut, result("b", 0.4), replace(result("c", 0.0), truncated=True, error="gone"), result("d", 1.0)]
+    assert [ending(episode) for episode in found] == ["out of steps", "failed", "died", "solved"]
+    (row,) = table(found).rows
+    assert (row.success, row.failed, row.out_of_steps, row.errors) == (25.0, 25.0, 25.0, 1)
+    assert cells(row)[COLUMNS.index("out of steps")] == "25.0 %"
+
+
+def test_endings_that_no_episode_had_have_no_column():
+    assert "failed" not in drawn(table([result("a", 1.0)]), 200)
+    text = drawn(table([result("a", 1.0), result("b", 0.0)]), 200)
+    assert "failed" in text
+    assert "out of steps" not in text
 
 
 def drawn(found, width):

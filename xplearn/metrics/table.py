@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from xplearn.metrics.bootstrap import Bootstrap, Interval
 from xplearn.metrics.paired import paired_difference, scores_by_pairing, task_means
@@ -14,6 +15,9 @@ from xplearn.types import Arm, EpisodeResult
 
 POOLED = "all"
 """Domain of the rows that pool every domain."""
+
+Ending = Literal["solved", "failed", "out of steps", "died"]
+"""``failed``: the task's own rules ended it; ``out of steps``: cut off from outside; ``died``: it could not be played to its end."""
 
 Group = tuple[int, str, Arm]
 
@@ -36,6 +40,10 @@ class Row:
     """0 to 100, mean over tasks."""
     success: float
     """Percent of episodes."""
+    failed: float
+    """Percent of episodes that the task itself ended, unsolved."""
+    out_of_steps: float
+    """Percent of episodes that were cut off unsolved: by the limit of steps, or by a conversation that no longer fitted the context."""
     tokens_in: float
     """Prompt tokens per episode."""
     tokens_out: float
@@ -104,8 +112,10 @@ def _row(group: Group, groups: Mapping[Group, Sequence[EpisodeResult]], label: s
         arm=arm,
         n=len(members),
         errors=sum(result.error is not None for result in members),
-        score=bootstrap.mean(task_means(scores_by_pairing(members))).scaled(100.0),
-        success=_mean(100.0 * result.success for result in members),
+        score=bootstrap.mean(task_means(scores_by_pairing(members)), within=(0.0, 1.0)).scaled(100.0),
+        success=_mean(100.0 * (ending(result) == "solved") for result in members),
+        failed=_mean(100.0 * (ending(result) == "failed") for result in members),
+        out_of_steps=_mean(100.0 * (ending(result) == "out of steps") for result in members),
         tokens_in=_mean(result.tokens_in for result in members),
         tokens_out=_mean(result.tokens_out for result in members),
         seconds=_mean(result.seconds for result in members),
@@ -115,6 +125,15 @@ def _row(group: Group, groups: Mapping[Group, Sequence[EpisodeResult]], label: s
         kinds=_by_kind(members, lambda result: 100.0 * result.score),
         kind_tokens=_by_kind(members, lambda result: result.tokens_in + result.tokens_out),
     )
+
+
+def ending(result: EpisodeResult) -> Ending:
+    """How an episode ended."""
+    if result.error is not None:
+        return "died"
+    if result.success:
+        return "solved"
+    return "out of steps" if result.truncated else "failed"
 
 
 def _by_kind(members: Sequence[EpisodeResult], figure: Callable[[EpisodeResult], float]) -> dict[str, float]:

@@ -17,9 +17,21 @@ if TYPE_CHECKING:
     from xplearn.metrics.table import Row, Table
     from xplearn.record.reader import Run
 
-COLUMNS = ("", "domain", "n", "score", "success", "vs Base", "vs plain", "retention %", "tokens in", "tokens out", "seconds")
-PAIRED = ("vs plain", "retention %")
-"""What is there only where both arms were played."""
+COLUMNS = (
+    "",
+    "domain",
+    "n",
+    "score",
+    "success",
+    "out of steps",
+    "failed",
+    "vs Base",
+    "vs plain",
+    "retention %",
+    "tokens in",
+    "tokens out",
+    "seconds",
+)
 MOST_KINDS = 8
 """Kinds of task that still fit on a terminal side by side."""
 
@@ -70,8 +82,8 @@ def tables(table: Table, width: int) -> list[RichTable]:
     """
     lines, points = [cells(row) for row in table.rows], [row.point for row in table.rows]
     leading = 2 if len({row.domain for row in table.rows}) > 1 else 1
-    paired = any(row.versus_plain for row in table.rows)
-    figures = [Column(name, tuple(line[at] for line in lines)) for at, name in enumerate(COLUMNS) if paired or name not in PAIRED]
+    left_out = _left_out(table)
+    figures = [Column(name, tuple(line[at] for line in lines)) for at, name in enumerate(COLUMNS) if name not in left_out]
     pieces = [draw([*figures[:leading], *piece], points) for piece in pack(figures[2:], figures[:leading], width)]
     named = kinds(table)
     if 1 < len(named) <= MOST_KINDS:
@@ -83,6 +95,13 @@ def tables(table: Table, width: int) -> list[RichTable]:
             columns = [Column(kind, tuple(form.format(by[kind]) if kind in by else "–" for by in found)) for kind in named]
             pieces += [draw([*leads, *piece], points) for piece in pack(columns, leads, width)]
     return pieces
+
+
+def _left_out(table: Table) -> set[str]:
+    """Columns that would tell nothing: of pairs, where only one arm was played; of endings that no episode had."""
+    left = set() if any(row.versus_plain for row in table.rows) else {"vs plain", "retention %"}
+    left |= set() if any(row.out_of_steps for row in table.rows) else {"out of steps"}
+    return left | (set() if any(row.failed for row in table.rows) else {"failed"})
 
 
 def kinds(table: Table) -> list[str]:
@@ -99,6 +118,8 @@ def cells(row: Row) -> list[str]:
         f"{row.n}" + (f" ({row.errors} died)" if row.errors else ""),
         row.score.text(),
         f"{row.success:.1f} %",
+        f"{row.out_of_steps:.1f} %",
+        f"{row.failed:.1f} %",
         difference(row.versus_base),
         difference(row.versus_plain),
         row.retention.text() if row.retention else "–",
@@ -116,7 +137,8 @@ def difference(value: Interval | None) -> str:
 def caption(table: Table) -> str:
     """What the columns mean."""
     return (
-        f"score 0 to 100 with {100 * table.confidence:g} % bootstrap interval over tasks; differences are paired on the same task and "
+        f"score 0 to 100 with {100 * table.confidence:g} % bootstrap interval over tasks; out of steps: cut off by the limit of steps or of the "
+        "context, failed: ended by the task itself; differences are paired on the same task and "
         "replica; retention: score without the bank over score with it, no interval where the latter may be 0; "
         "tokens and seconds are per episode"
     )
