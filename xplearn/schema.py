@@ -213,7 +213,7 @@ class Experiment:
     record: list[PartSpec] = field(default_factory=list)
     """Learners that write the bank, before study."""
     curriculum: PartSpec = field(default_factory=lambda: PartSpec(name="core.all"))
-    """Which experience is learned from: a selector with purpose study."""
+    """Which experience is learned from: a selector with purpose study. Learners of ``warmup`` learn from everything."""
     replay: ReplayConfig = field(default_factory=ReplayConfig)
     """Earlier anchors added to what a stage studies."""
     learner: list[PartSpec] = field(default_factory=list)

@@ -733,3 +733,11 @@ def test_what_the_curriculum_says_of_its_choice_is_kept_with_the_run(tmp_path, m
     start(tmp_path)
     (folder,) = tmp_path.iterdir()
     assert json.loads((folder / "study" / "0-0.json").read_text())["explained"] == {"curve": [1, 2], "knee": 1}
+
+
+def test_learners_of_a_warm_up_learn_from_everything_whatever_the_curriculum_is(tmp_path):
+    warm = {"env": "core.errands", "tasks": {"limit": 3}, "warmup": True, "record": True}
+    start(tmp_path, stream=[warm, *BASE["stream"]], warmup="dial.turn", curriculum="core.none")
+    (folder,) = tmp_path.iterdir()
+    studied = [json.loads((folder / "study" / f"{stage}-0.json").read_text())["anchors"] for stage in (0, 1)]
+    assert [len(anchors) for anchors in studied] == [3, 0]

@@ -105,8 +105,11 @@ def draw(earlier: Mapping[int, Sequence[Anchor]], count: int, seed: int) -> list
 
 def _choose(run: Context, stage: Stage, round: int, batch: Sequence[Trajectory]) -> Study:
     plan = run.parts.plan_of(stage, round)
-    chosen = choose(run.parts.curriculum, run.agent.store, batch, grouped=plan.grouped)
-    explained = run.parts.curriculum.explain()
+    if run.experiment.learns(stage.config) == "warmup":  # the starting point is the same whatever the stream's curriculum is
+        chosen, explained = list(batch), {}
+    else:
+        chosen = choose(run.parts.curriculum, run.agent.store, batch, grouped=plan.grouped)
+        explained = dict(run.parts.curriculum.explain())
     count = int(run.experiment.replay.ratio * len(chosen) + 0.5)
     replayed = draw(_earlier(run, stage), count, derive(run.agent.seed, "replay", stage.index, round)) if not stage.config.warmup else []
     if plan.source == "rollout":
