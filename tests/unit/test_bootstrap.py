@@ -1,58 +1,109 @@
+"""Bootstrap intervals: by hand, against scipy, and by how often they hold the truth."""
+
 import numpy as np
 import pytest
 
-from xplearn.metrics.bootstrap import Bootstrap
-from xplearn.seeding import derive
+from xplearn.metrics.bootstrap import Bootstrap, widening
+
+CONFIDENCE = 0.95
 
 
 def test_mean_is_exact_and_inside_its_interval():
     found = Bootstrap(seed=1).mean([1.0, 2.0, 6.0, 7.0])
     assert found.mean == 4.0
-    assert 1.0 <= found.low < 4.0 < found.high <= 7.0
+    assert found.low < 4.0 < found.high
 
 
-def test_same_seed_gives_the_same_interval_and_another_seed_another():
-    values = np.random.Generator(np.random.PCG64(3)).normal(size=50).tolist()
+def test_a_bounded_mean_stays_within_its_bounds():
+    found = Bootstrap().mean([0.0, 0.0, 1.0, 1.0], within=(0.0, 1.0))
+    assert (found.low, found.high) == (0.0, 1.0)
+    free = Bootstrap().mean([0.0, 0.0, 1.0, 1.0])
+    assert free.low < 0.0
+    assert free.high > 1.0
+
+
+def test_a_figure_that_leaves_its_bounds_keeps_its_percentiles():
+    """An environment that gives scores above 1 is at fault, but its mean must not lie outside its interval."""
+    found = Bootstrap().mean([1.2, 1.4, 1.3, 1.5], within=(0.0, 1.0))
+    assert found.low < found.mean < found.high <= 1.5
+
+
+def test_same_seed_same_interval_and_another_seed_another():
+    values = list(np.random.default_rng(0).random(30))
     first = Bootstrap(seed=1).mean(values)
     assert first == Bootstrap(seed=1).mean(values)
     assert first.low != Bootstrap(seed=2).mean(values).low
 
 
-def test_one_value_says_nothing_about_the_spread():
+def test_one_task_has_no_interval():
     found = Bootstrap().mean([0.5])
     assert (found.mean, found.low, found.high) == (0.5, None, None)
-    assert found.scaled(100.0).mean == 50.0
+    assert found.text() == "0.5"
 
 
-def test_equal_values_have_an_interval_without_width():
+def test_constant_values_have_an_interval_of_no_width():
     found = Bootstrap().mean([0.25] * 9).scaled(100.0)
-    assert (found.low, found.mean, found.high) == (25.0, 25.0, 25.0)
+    assert (found.mean, found.low, found.high) == (25.0, 25.0, 25.0)
 
 
-def test_more_confidence_is_wider():
-    values = list(range(20))
+def test_lower_confidence_gives_a_narrower_interval():
+    values = list(np.random.default_rng(0).random(50))
     narrow, wide = Bootstrap(confidence=0.5).mean(values), Bootstrap(confidence=0.99).mean(values)
     assert wide.low < narrow.low < narrow.high < wide.high
 
 
-def test_interval_covers_the_truth_as_often_as_it_says():
-    rounds = 1000
-    hits = 0
-    for trial in range(rounds):
-        rng = np.random.Generator(np.random.PCG64(derive(0, "coverage", trial)))
-        found = Bootstrap(resamples=400, seed=trial).mean(rng.beta(0.5, 0.8, size=100))
-        hits += found.low <= 0.5 / 1.3 <= found.high
-    assert 0.93 <= hits / rounds <= 0.97
+def test_few_tasks_widen_by_students_quantile_and_the_missing_degree_of_freedom():
+    """t(0.975, 11) is 2.2010, the normal quantile 1.9600."""
+    assert widening(12, 1, 0.95) == pytest.approx(2.2010 / 1.9600 * (12 / 11) ** 0.5, abs=1e-4)
+    assert widening(24, 2, 0.95) == pytest.approx(2.0739 / 1.9600 * (24 / 22) ** 0.5, abs=1e-4)
+    assert 1 < widening(5000, 1, 0.95) < 1.001
 
 
-def test_interval_agrees_with_scipy():
+def test_percentiles_agree_with_scipy():
     stats = pytest.importorskip("scipy.stats")
-    values = np.random.Generator(np.random.PCG64(5)).gamma(2.0, size=80)
-    ours = Bootstrap(resamples=20_000).mean(values)
+    values = np.random.default_rng(5).beta(0.5, 0.8, size=80)
+    ours = Bootstrap(resamples=20_000).stretched(Bootstrap(resamples=20_000).means([values])[0], 1.0)
     theirs = stats.bootstrap((values,), np.mean, n_resamples=20_000, method="percentile", rng=np.random.default_rng(0)).confidence_interval
-    width = theirs.high - theirs.low
-    assert abs(ours.low - theirs.low) < 0.03 * width
-    assert abs(ours.high - theirs.high) < 0.03 * width
+    assert ours == pytest.approx([theirs.low, theirs.high], abs=0.004)
+
+
+def test_on_normal_data_the_interval_is_students():
+    stats = pytest.importorskip("scipy.stats")
+    values = stats.norm.ppf((np.arange(12) + 0.5) / 12)
+    found = Bootstrap(resamples=20_000).mean(values)
+    theirs = stats.t.interval(0.95, 11, loc=values.mean(), scale=stats.sem(values))
+    assert (found.low, found.high) == pytest.approx(theirs, abs=0.05)
+
+
+def _successes(rng, tasks):
+    return (rng.random(tasks) < rng.beta(0.8, 1.2, tasks)).astype(float), 0.4
+
+
+def _partial_scores(rng, tasks):
+    return rng.beta(0.6, 0.9, tasks), 0.4
+
+
+def _paired_successes(rng, tasks):
+    """Two arms whose chances on a task go together: 0.55 and 0.35 on average."""
+    ease = rng.beta(1.0, 1.0, tasks)
+    ours, theirs = rng.random(tasks) < 0.2 + 0.7 * ease, rng.random(tasks) < 0.7 * ease
+    return ours.astype(float) - theirs, 0.2
+
+
+def _paired_partial_scores(rng, tasks):
+    """Equal on a part of the tasks, as policies often are."""
+    return np.where(rng.random(tasks) < 0.3, 0.0, rng.beta(2.0, 2.0, tasks) - 0.4), 0.07
+
+
+@pytest.mark.parametrize("tasks", [12, 24, 60, 125])
+@pytest.mark.parametrize("draw", [_successes, _partial_scores, _paired_successes, _paired_partial_scores])
+def test_an_interval_holds_the_true_mean_as_often_as_it_says(draw, tasks):
+    rng = np.random.default_rng(7)
+    values, truth = np.array([draw(rng, tasks)[0] for _ in range(2000)]), draw(rng, tasks)[1]
+    bootstrap = Bootstrap(resamples=800)
+    low, high = bootstrap.stretched(bootstrap.means([values.T])[0], widening(tasks, 1, CONFIDENCE))
+    inside = np.mean((low <= truth + 1e-9) & (truth - 1e-9 <= high))
+    assert 0.93 <= inside <= 0.97, inside
 
 
 def test_groups_of_the_same_sizes_are_drawn_alike_whatever_they_hold_and_however_much(monkeypatch):

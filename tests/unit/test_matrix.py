@@ -119,7 +119,7 @@ def test_show_prints_the_matrix_of_each_arm_and_the_figures(tmp_path):
     assert ["after", "2", "core.counting#2", "37.5", "50.0"] in lines
     assert "plain arm" in text
     assert "experience arm" in text
-    assert "-12.5 [-25.0, -3.0]" in text
+    assert "-12.5 [-30.7, +0.0]" in text
     assert "forgetting: final minus best so far" in " ".join(text.split())
 
 

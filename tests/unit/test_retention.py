@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from xplearn.metrics.bootstrap import Bootstrap
+from xplearn.metrics.bootstrap import Bootstrap, widening
 from xplearn.metrics.retention import kept, paired_retention, retention, retention_by_task
 from xplearn.types import EpisodeResult
 
@@ -34,7 +34,8 @@ def test_the_interval_is_that_of_every_possible_resample_of_three_tasks():
     plain, shown = np.array([0.2, 0.5, 0.9]), np.array([0.8, 0.4, 1.0])
     exact = [100 * plain[list(drawn)].sum() / shown[list(drawn)].sum() for drawn in itertools.product(range(3), repeat=3)]
     found = retention(plain, shown, Bootstrap(resamples=20_000, confidence=0.8))
-    assert (found.low, found.high) == pytest.approx(np.quantile(exact, [0.1, 0.9]), abs=0.5)
+    wider = np.mean(exact) + widening(3, 1, 0.8) * (np.quantile(exact, [0.1, 0.9]) - np.mean(exact))
+    assert (found.low, found.high) == pytest.approx(wider, abs=1.0)
 
 
 def test_experience_that_hurts_retains_more_than_everything():
@@ -68,7 +69,9 @@ def test_a_rare_resample_without_a_ratio_counts_as_the_largest():
     found = retention([0.5] * 20, shown, Bootstrap(resamples=20_000))
     assert found.low < 200 < found.high < float("inf")
     resampled = np.array([[1.0, 1.0]] * 96 + [[1.0, 0.0]] + [[1.0, 0.5]] * 3)
-    assert kept(1.0, 1.0, resampled, Bootstrap(confidence=0.95)).high == pytest.approx(200.0)
+    assert kept(1.0, 1.0, resampled, Bootstrap(confidence=0.95), tasks=[20]).high == pytest.approx(
+        104 + widening(20, 1, 0.95) * (200 - 104)
+    )
 
 
 def test_episodes_are_paired_on_task_and_replica_and_replicas_averaged():

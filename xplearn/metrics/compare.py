@@ -123,7 +123,7 @@ def _line(label: str, entry: Entry, point: int, base: ByDomain, without: ByDomai
     kept = {domain: retention_by_task(without[domain], by_task, bootstrap) for domain, by_task in scores.items() if domain in without}
     return Line(
         label=label,
-        scores={domain: bootstrap.mean(list(by_task.values())) for domain, by_task in scores.items()},
+        scores={domain: bootstrap.mean(list(by_task.values()), within=(0.0, 100.0)) for domain, by_task in scores.items()},
         versus_base={
             domain: bootstrap.mean([score - base[domain][task] for task, score in by_task.items()])
             for domain, by_task in scores.items()

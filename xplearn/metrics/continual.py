@@ -17,7 +17,7 @@ from typing import get_args
 import numpy as np
 
 from xplearn.errors import ConfigError
-from xplearn.metrics.bootstrap import Array, Bootstrap, Interval
+from xplearn.metrics.bootstrap import ANY, Array, Bootstrap, Interval, Range
 from xplearn.metrics.paired import scores_by_pairing, task_means
 from xplearn.metrics.retention import kept
 from xplearn.metrics.scores import evaluated
@@ -77,6 +77,8 @@ FIGURES: Mapping[str, Figure] = {
 }
 """By name, in the order of ``Matrix.figures``."""
 
+_RANGES: Mapping[Figure, Range] = {final: (0.0, 100.0), average: (0.0, 100.0), forgetting: (-100.0, 0.0)}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Matrix:
@@ -122,7 +124,11 @@ class Matrix:
 
     def knows_spread(self, reached: int) -> bool:
         """Whether every domain has the two tasks that an interval needs."""
-        return all(len(self.scores[reached, domain]) > 1 for domain in self.domains)
+        return min(self.tasks(reached)) > 1
+
+    def tasks(self, reached: int) -> list[int]:
+        """How many tasks each domain has."""
+        return [len(self.scores[reached, domain]) for domain in self.domains]
 
     def _interval(self, figure: Figure) -> Interval | None:
         reached, learned = self.reached, self.learned
@@ -131,7 +137,8 @@ class Matrix:
             return None
         if not self.knows_spread(reached):
             return Interval(mean=float(value), low=None, high=None)
-        return self.bootstrap.interval(float(value), figure(self._resampled, learned[:reached]))
+        resampled = figure(self._resampled, learned[:reached])
+        return self.bootstrap.interval(float(value), resampled, tasks=self.tasks(reached), within=_RANGES.get(figure, ANY))
 
     @property
     def learned(self) -> list[int]:
@@ -169,9 +176,9 @@ def final_retention(plain: Matrix, experience: Matrix) -> Interval | None:
         return None
     without, shown = (float(final(matrix.values[: reached + 1], learned)) for matrix in (plain, experience))
     if not plain.knows_spread(reached):
-        return kept(without, shown, None, plain.bootstrap)
+        return kept(without, shown, None, plain.bootstrap, tasks=plain.tasks(reached))
     resampled = [final(replace(matrix, bootstrap=plain.bootstrap).resampled(reached), learned) for matrix in (plain, experience)]
-    return kept(without, shown, np.column_stack(resampled), plain.bootstrap)
+    return kept(without, shown, np.column_stack(resampled), plain.bootstrap, tasks=plain.tasks(reached))
 
 
 def final_difference(ours: Matrix, theirs: Matrix) -> Interval | None:
@@ -191,7 +198,7 @@ def final_difference(ours: Matrix, theirs: Matrix) -> Interval | None:
         final(matrix.resampled(reached, domains), [domains.index(domain) for domain in matrix.stream[:reached]])
         for matrix in (ours, replace(theirs, bootstrap=ours.bootstrap))
     )
-    return ours.bootstrap.interval(value, above - below)
+    return ours.bootstrap.interval(value, above - below, tasks=ours.tasks(reached))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ its two numbers is the numerator: ours is the one without. Source: EDGE, for any
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
@@ -26,7 +27,7 @@ def retention(plain: Sequence[float], experience: Sequence[float], bootstrap: Bo
         return None
     without, shown = pairs.mean(axis=0)
     resampled = bootstrap.means([pairs])[0] if len(pairs) > 1 else None
-    return kept(float(without), float(shown), resampled, bootstrap)
+    return kept(float(without), float(shown), resampled, bootstrap, tasks=[len(pairs)])
 
 
 def retention_by_task(plain: Mapping[str, float], experience: Mapping[str, float], bootstrap: Bootstrap) -> Interval | None:
@@ -41,8 +42,8 @@ def paired_retention(plain: Iterable[EpisodeResult], experience: Iterable[Episod
     return retention(_common(without, shown), _common(shown, without), bootstrap)
 
 
-def kept(plain: float, experience: float, resampled: Array | None, bootstrap: Bootstrap) -> Interval | None:
-    """The ratio of two scores in percent, with its percentile interval.
+def kept(plain: float, experience: float, resampled: Array | None, bootstrap: Bootstrap, *, tasks: Sequence[int]) -> Interval | None:
+    """The ratio of two scores in percent, with its interval.
 
     A resample whose score with the bank is not above 0 has no ratio. Where such are too many to lie outside the interval, the score
     with the bank cannot be told from 0 and the ratio has no upper bound: no bounds are given. Fewer count as the largest of the others.
@@ -52,6 +53,7 @@ def kept(plain: float, experience: float, resampled: Array | None, bootstrap: Bo
         experience: score with it.
         resampled: both on resampled tasks, ``[resamples, 2]``; None where nothing is known about the spread.
         bootstrap: how they were drawn.
+        tasks: how many there are in each group that was drawn by itself.
     """
     if not experience > 0:
         return None
@@ -63,7 +65,7 @@ def kept(plain: float, experience: float, resampled: Array | None, bootstrap: Bo
         return Interval(mean=value, low=None, high=None)
     ratios = np.full(len(resampled), np.nan)
     np.divide(100.0 * resampled[:, 0], resampled[:, 1], out=ratios, where=defined)
-    return bootstrap.interval(value, np.where(defined, ratios, np.nanmax(ratios)))
+    return bootstrap.interval(value, np.where(defined, ratios, np.nanmax(ratios)), tasks=tasks, within=(0.0, math.inf))
 
 
 def _common(scores: Mapping[Pairing, float], others: Mapping[Pairing, float]) -> list[float]:
