@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-COMMANDS = ("run", "check", "show", "bank", "play", "plugins", "models")
+COMMANDS = ("run", "cross", "check", "show", "report", "bank", "play", "plugins", "models")
 """Modules of this package, in the order of the help; each has ``add(commands)``."""
 
 DESCRIPTION = "How should a language-model agent learn from its experience? Run it, and see."
@@ -17,8 +17,10 @@ DESCRIPTION = "How should a language-model agent learn from its experience? Run 
 EXAMPLES = """examples:
   xplearn run demo                               a real agent acts, learns and is compared, with and without experience
   xplearn run my.yaml run.seed=1 selector.k=3    a file with two overrides; the same command goes on after a stop
+  xplearn cross bench.yaml --minutes 40          every combination of parts, environments and seeds that a file names
   xplearn check my.yaml                          is this mix sound? nothing heavy is loaded
   xplearn show runs/demo-1a2b3c4d                the table of a run, finished or not
+  xplearn report runs/demo-1a2b3c4d              a page with figures, tables and every episode, step by step
   xplearn bank why RUN ID                        who wrote an entry of the bank, from what, and what it proved worth
   xplearn play core.errands                      play a task yourself
 """

@@ -1,0 +1,66 @@
+"""The end of a page: how the runs differ, what papers report, and how to do it all again."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from typing import Any
+
+import yaml
+
+from xplearn.report import sheets
+from xplearn.report.figure import Section, Sheet
+from xplearn.report.page.markup import Listing, Part
+from xplearn.report.page.material import Material
+
+
+def differing(material: Material) -> Section:
+    """What differs between the configurations of the runs."""
+    sheet = sheets.config_sheet({name: run.header.resolved for name, run in material.runs.items()})
+    lead = "Settings that are not the same in all runs; everything else is." if sheet else ""
+    return Section(name="configuration", title="What differs", lead=lead, pieces=[sheet] if sheet else [])
+
+
+def reported(material: Material) -> Section:
+    """Figures of papers, apart from ours."""
+    sheet = sheets.reported_sheet(material.reported) if material.reported else None
+    lead = (
+        "As the papers report them. Nothing here was measured by xplearn: other policies, tasks, splits and versions. "
+        "These figures may not be compared with those above."
+    )
+    title = "Reported by papers, not measured here"
+    return Section(name="reported", title=title, lead=lead if sheet else "", pieces=[sheet] if sheet else [])
+
+
+def again(material: Material) -> Part:
+    """Commands that make the runs and the page, and the files that they read."""
+    rows = list(_commands(material))
+    lead = "Save the texts below under their names. The same command on the same versions gives the same figures, and goes on after a stop."
+    sheet = Sheet(name="commands-table", title="Commands", caption="In a shell.", columns=("makes", "command"), rows=rows)
+    return Part(section=Section(name="again", title="Do it again", lead=lead, pieces=[sheet]), listings=list(_files(material)))
+
+
+def _commands(material: Material) -> Iterator[tuple[str, str]]:
+    if material.cross is not None:
+        yield "the cross, with all its runs", f"xplearn cross {_file(material.cross.name)}"
+    else:
+        for name, run in material.runs.items():
+            yield name, f"xplearn run {_file(run.path.name)}"
+    folders = [material.place] if material.place else [run.path for run in material.runs.values()]
+    yield "this page", f"xplearn report {' '.join(shlex.quote(str(folder)) for folder in folders)}"
+
+
+def _files(material: Material) -> Iterator[Listing]:
+    if material.cross is not None:
+        yield _listing(material.cross.name, material.cross.given)
+    else:
+        for run in material.runs.values():
+            yield _listing(run.path.name, run.header.config)
+
+
+def _listing(name: str, given: Any) -> Listing:
+    return Listing(title=f"{name}.yaml", text=yaml.safe_dump(given, sort_keys=False, allow_unicode=True, width=120))
+
+
+def _file(name: str) -> str:
+    return shlex.quote(f"{name}.yaml")

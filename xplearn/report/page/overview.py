@@ -1,0 +1,93 @@
+"""What was run: each run in a line, and on what, with what, everything that can change a result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from xplearn.report.figure import Section, Sheet
+from xplearn.report.page.material import Material
+
+if TYPE_CHECKING:
+    from xplearn.record.reader import Run
+
+USUAL = "core.all"
+"""The curriculum that goes without saying."""
+
+
+def overview(material: Material) -> Section:
+    """The runs, and where they come from."""
+    return Section(name="overview", title="What was run", lead=_lead(material), pieces=[_runs(material), _origins(material)])
+
+
+def _lead(material: Material) -> str:
+    runs = material.runs
+    finished = sum(run.header.status == "finished" for run in runs.values())
+    seeds = len({run.header.seed for run in runs.values()})
+    parts = [f"{_count(len(runs), 'run')} with {_count(seeds, 'seed')}, {sum(map(len, material.results.values())):,} episodes."]
+    if finished < len(runs):
+        parts.append(f"{_count(len(runs) - finished, 'run')} not finished: figures of such a run are those of what it has done so far.")
+    lost = {name: missing for name, run in runs.items() if (missing := run.missing())}
+    parts += [f"{name} has lost {_count(missing, 'evaluated episode')}." for name, missing in lost.items()]
+    return " ".join(parts)
+
+
+def _runs(material: Material) -> Sheet:
+    rows = []
+    for name, run in material.runs.items():
+        header, parts = run.header, run.header.parts
+        named = {path: str(part.get("name", "")) for path, part in parts.items()}
+        status = header.status + (f": {header.error}" if header.error else "")
+        shown = f"{named.get('selector', '')} + {named.get('conditioner', '')}"
+        learners = ", ".join(value for path, value in named.items() if path.startswith(("record.", "learner."))) or "none"
+        chosen = f" on {named['curriculum']}" if named.get("curriculum", USUAL) != USUAL else ""
+        stages = " → ".join(dict.fromkeys(run.stream())) if header.panels else ""
+        episodes = f"{len(material.results[name]):,}"
+        rows.append((name, status, _policy(parts), shown, learners + chosen, stages, str(header.seed), episodes, header.started[:16]))
+    columns = ("run", "status", "policy", "shown by", "learned by", "stream", "seed", "episodes", "started (UTC)")
+    return Sheet(name="runs-table", title="Runs", caption="Each run with its parts, as registered.", columns=columns, rows=rows)
+
+
+def _policy(parts: Mapping[str, Mapping[str, object]]) -> str:
+    policy = parts.get("policy", {})
+    return " ".join(str(policy[key]) for key in ("name", "model") if policy.get(key))
+
+
+def _origins(material: Material) -> Sheet:
+    """Every fact once where all runs agree on it, else each value with the runs that have it."""
+    values: dict[str, dict[str, list[str]]] = {}
+    for name, run in material.runs.items():
+        for what, value in _facts(run):
+            values.setdefault(what, {}).setdefault(value, []).append(name)
+    rows = [
+        (what, value, "all" if len(names) == len(material.runs) else ", ".join(names))
+        for what, by_value in values.items()
+        for value, names in by_value.items()
+    ]
+    return Sheet(
+        name="origins-table",
+        title="Versions",
+        caption="Environments, evaluated tasks, encoder, plugins, packages and checkout: what can change a result.",
+        columns=("what", "is", "in"),
+        rows=rows,
+    )
+
+
+def _facts(run: Run) -> Iterator[tuple[str, str]]:
+    header = run.header
+    for domain, version in header.environments.items():
+        yield f"environment {domain}", version
+    for domain, panel in header.panels.items():
+        yield f"evaluated tasks of {domain}", f"{panel.get('tasks', 0)} tasks, hash {panel.get('hash', '')}"
+    if header.encoder:
+        yield "encoder", header.encoder
+    for plugin, version in header.plugins.items():
+        yield f"plugin {plugin}", version
+    for package, version in header.packages.items():
+        yield f"package {package}", version
+    if header.git:
+        yield "checkout", " ".join(f"{key} {value}" for key, value in header.git.items())
+
+
+def _count(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

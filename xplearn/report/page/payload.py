@@ -1,0 +1,179 @@
+"""What the trace viewer reads: a list of episodes, and their steps in chunks, within a budget."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from xplearn.experiment.observer import Observer
+from xplearn.metrics.rounds import trained
+from xplearn.metrics.scores import evaluated
+from xplearn.record.folder import RunFolder
+from xplearn.record.viewed import places, view
+from xplearn.report.bank import when_in
+from xplearn.report.page.chosen import Unit, ordered, units
+from xplearn.report.page.packed import Chunk, packed
+from xplearn.report.printable import printable
+
+if TYPE_CHECKING:
+    from xplearn.record.reader import Run
+    from xplearn.types import EpisodeResult
+
+CHUNK_EPISODES = 64
+CHUNK_SIZE = 300_000
+"""Characters of text; whichever comes first ends a chunk."""
+
+OUTCOMES = ("success", "failed", "out of steps", "died")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How much of the episodes a page may hold."""
+
+    episodes: int | None = None
+    """None: as many as the size allows."""
+    megabytes: float = 12.0
+    """Of the compressed episodes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Payload:
+    """Episodes ready for a page."""
+
+    index: str
+    """The list, packed."""
+    chunks: tuple[str, ...]
+    held: int
+    """Episodes in it."""
+    played: int
+    """Episodes of the runs."""
+
+
+def build_payload(runs: Sequence[Run], names: Sequence[str], limits: Limits, observer: Observer) -> Payload:
+    """The episodes of runs, as many as the limits allow.
+
+    Raises:
+        RecordError: a file of the runs is damaged.
+    """
+    found = units(runs)
+    played = sum(len(unit.results) for unit in found)
+    observer.phase_start("episodes", played)
+    packer = _Packer(runs, limits)
+    for unit in ordered(found):
+        if not packer.take(unit):
+            break
+        observer.advance(len(unit.results))
+    rows = packer.close()
+    observer.phase_end()
+    return Payload(index=packed(_index(runs, names, rows)), chunks=tuple(packer.chunks), held=len(rows), played=played)
+
+
+@dataclass(slots=True)
+class _Listed:
+    """One line of the list."""
+
+    unit: Unit
+    result: EpisodeResult
+    goal: str
+    source: str
+    chunk: int
+    place: int
+
+
+class _Packer:
+    """Fills chunks until the limits are reached."""
+
+    def __init__(self, runs: Sequence[Run], limits: Limits) -> None:
+        self.chunks: list[str] = []
+        self._folders = [RunFolder(run.path) for run in runs]
+        self._places: dict[tuple[int, str], dict[str, int]] = {}
+        self._episodes = limits.episodes if limits.episodes is not None else float("inf")
+        self._room = limits.megabytes * 1e6
+        self._kept: list[_Listed] = []
+        self._pending: list[_Listed] = []
+        self._chunk = Chunk()
+
+    def take(self, unit: Unit) -> bool:
+        """Put a unit's episodes in; False once there is no room."""
+        if len(self._kept) + len(self._pending) + len(unit.results) > self._episodes:
+            return False
+        path = self._folders[unit.run].trajectories(unit.results[0].phase)
+        key = unit.run, unit.results[0].phase
+        if key not in self._places:
+            self._places[key] = places(path)
+        for result in unit.results:
+            if result.id in self._places[key]:
+                viewed = view(path, self._places[key][result.id])
+                place = self._chunk.add(viewed, result.error)
+                self._pending.append(_Listed(unit, result, viewed.goal, viewed.source, len(self.chunks), place))
+        full = len(self._pending) >= CHUNK_EPISODES or self._chunk.size >= CHUNK_SIZE
+        return self._flush() if full else True
+
+    def close(self) -> list[_Listed]:
+        """Everything that is in, in the order of the list."""
+        self._flush()
+        return sorted(self._kept, key=lambda listed: listed.unit.number)
+
+    def _flush(self) -> bool:
+        text = self._chunk.dump() if self._pending else ""
+        fits = len(text) <= self._room
+        if text and fits:
+            self._room -= len(text)
+            self.chunks.append(text)
+            self._kept += self._pending
+        self._pending, self._chunk = [], Chunk()
+        return fits
+
+
+class _Numbers(dict[Any, int]):
+    """Values numbered in the order they are first asked for."""
+
+    def __missing__(self, value: Any) -> int:
+        self[value] = len(self)
+        return self[value]
+
+
+def _index(runs: Sequence[Run], names: Sequence[str], rows: Sequence[_Listed]) -> dict[str, Any]:
+    """The list, column by column."""
+    phases, domains, tasks = _Numbers(), _Numbers(), _Numbers()
+    when = [when_in(run) for run in runs]
+    columns: dict[str, list[Any]] = defaultdict(list)
+    for row in rows:
+        result = row.result
+        place, learned = evaluated(result.phase), trained(result.phase)
+        words = _words(runs[row.unit.run], result.phase, when[row.unit.run])
+        group = "evaluation" if place else "demonstrations" if row.source == "demonstration" else "training" if learned else "other"
+        columns["id"].append(printable(result.id))
+        columns["run"].append(row.unit.run)
+        columns["unit"].append(row.unit.number)
+        columns["phase"].append(phases[group, words])
+        columns["domain"].append(domains[printable(place[1] if place else result.env)])
+        columns["task"].append(tasks[printable(result.task), printable(row.goal), printable(result.kind)])
+        columns["experience"].append(int(result.arm == "experience"))
+        columns["outcome"].append(_outcome(result))
+        columns["score"].append(round(100 * result.score, 1))
+        columns["steps"].append(result.length)
+        columns["read"].append(result.tokens_in)
+        columns["written"].append(result.tokens_out)
+        columns["seconds"].append(float(f"{result.seconds:.3g}"))
+        columns["chunk"].append(row.chunk)
+        columns["place"].append(row.place)
+    return {"runs": list(map(printable, names)), "phases": list(phases), "domains": list(domains), "tasks": list(tasks), "columns": columns}
+
+
+def _words(run: Run, phase: str, when: Any) -> str:
+    place, learned = evaluated(phase), trained(phase)
+    if learned is not None:
+        return str(when(*learned))
+    if place is None:
+        return printable(phase)
+    stages = sum(not stage["warmup"] for stage in run.header.resolved["stream"])
+    return "before learning" if place[0] == 0 else "after learning" if stages == 1 else f"after stage {place[0]}"
+
+
+def _outcome(result: EpisodeResult) -> int:
+    if result.error is not None:
+        return OUTCOMES.index("died")
+    return OUTCOMES.index("success" if result.success else "out of steps" if result.truncated else "failed")

@@ -1,0 +1,80 @@
+// One episode, step by step, and another beside it.
+
+/** An article for each of the rows; the step from which two arms of one start differ is marked. */
+async function articles(rows) {
+  const all = await Promise.all(rows.map(played));
+  const parting = rows.length === 2 && rows[0].unit === rows[1].unit ? partingOf(...all) : -1;
+  return rows.map((row, number) => article(row, all[number], parting));
+}
+
+function partingOf(one, other) {
+  const end = Math.max(one.steps.length, other.steps.length);
+  for (let at = 0; at < end; at += 1) if (one.steps[at]?.action !== other.steps[at]?.action) return at;
+  return -1;
+}
+
+function article(row, episode, parting) {
+  const tokens = row.read + row.written > 0 ? [`${row.read.toLocaleString("en")} tokens read, ${row.written.toLocaleString("en")} written`] : [];
+  const facts = [`score ${rounded(row.score, 1)} of 100`, counted(row.steps, "step"), ...tokens, `${row.seconds} s`];
+  const head = element(
+    "header", { class: "arm-head" },
+    element("h3", {}, `${row.arm} arm `, chip(row.outcome)),
+    element("p", {}, [row.run, row.when, ...facts].join(" · ")),
+  );
+  const sums = [];
+  episode.steps.reduce((sum, step, at) => (sums[at] = sum + step.reward), 0);
+  const steps = episode.steps.map((step, at) => stepOf(step, at, sums[at], episode.steps[at - 1], at === parting));
+  return element(
+    "article", { "aria-label": `${row.arm} arm, ${row.run}, ${row.when}` },
+    head,
+    episode.error === null ? null : element("p", { class: "notice" }, `It died: ${episode.error}`),
+    openingOf(episode.opening),
+    element("ol", { class: "steps" }, ...steps),
+    element("div", { class: "final" }, element("p", { class: "said" }, episode.final || "(nothing more was seen)")),
+  );
+}
+
+function openingOf(opening) {
+  if (!opening.length) return null;
+  const turns = opening.map(({ role, text }) => element("div", { class: "turn" }, element("b", {}, role), element("p", { class: "said" }, text)));
+  return element("details", { class: "opening" }, element("summary", {}, `Before the first observation: ${counted(opening.length, "message")}`), ...turns);
+}
+
+function stepOf(step, at, sum, before, parts) {
+  const tokens = step.read + step.written > 0 ? [`${step.read.toLocaleString("en")} tokens read`, `${step.written.toLocaleString("en")} written`] : [];
+  const facts = [`reward ${rounded(step.reward)}`, `so far ${rounded(sum)}`, ...tokens];
+  return element(
+    "li", { class: parts ? "step parts" : "step" },
+    element(
+      "header", {},
+      element("h4", {}, `Step ${at + 1}`),
+      ...facts.map((fact) => element("span", {}, fact)),
+      parts ? element("span", { class: "chip" }, "the arms part here") : null,
+      step.valid ? null : element("span", { class: "chip out" }, "not understood"),
+    ),
+    element("p", { class: "said" }, step.observation),
+    bankOf(step, before),
+    step.said === null ? null : element("p", { class: "said saying" }, element("b", {}, "said "), step.said),
+    element(
+      "p", { class: step.valid ? "action" : "action refused" },
+      element("span", { class: "mark", "aria-hidden": "true" }, "▸"),
+      step.action ? element("code", {}, step.action) : element("em", {}, "no action: it asked the bank"),
+    ),
+  );
+}
+
+function bankOf(step, before) {
+  if (!step.shown.length) return null;
+  const same = before !== undefined && before.selection === step.selection;
+  const how = step.latent ? " as memory" : "";
+  const scores = step.shown.map((experience) => rounded(experience.score)).join(", ");
+  const summary = `${counted(step.shown.length, "experience")} shown${how}${same ? ", the same as before" : `: score ${scores}`}`;
+  const entries = step.shown.map((experience) =>
+    element(
+      "li", {},
+      element("p", { class: "aside" }, `${experience.kind} · score ${rounded(experience.score)} · utility ${rounded(experience.utility)} · ${experience.id}`),
+      element("p", { class: "said" }, experience.content),
+    ),
+  );
+  return element("details", { open: before === undefined }, element("summary", {}, summary), element("ul", { class: "shown" }, ...entries));
+}
