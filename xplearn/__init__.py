@@ -22,7 +22,7 @@ _HOME = {
     "xplearn.seeding": "derive",
     "xplearn.hookspecs": "hookimpl",
     "xplearn.reported": "Reported",
-    "xplearn.api": "load make run",
+    "xplearn.api": "cross load make run",
 }
 _MODULE = {name: module for module, names in _HOME.items() for name in names.split()}
 
@@ -71,6 +71,7 @@ __all__ = [
     "UnknownComponentError",
     "XplearnError",
     "__version__",
+    "cross",
     "derive",
     "hookimpl",
     "load",
@@ -79,7 +80,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from xplearn.api import load, make, run
+    from xplearn.api import cross, load, make, run
     from xplearn.capability import Capability
     from xplearn.component import Component
     from xplearn.errors import (

@@ -1,4 +1,4 @@
-"""The library in three calls: build a part, run an experiment, read a run."""
+"""The library in four calls: build a part, run an experiment, cross many, read a run."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from xplearn.registry import Slot
 
 if TYPE_CHECKING:
     from xplearn.component import Component
+    from xplearn.experiment.cross.run import CrossResult
     from xplearn.experiment.run import RunResult
     from xplearn.record.reader import Run
 
@@ -48,6 +49,25 @@ def run(config: str | Path | dict[str, Any] | None = None, **overrides: Any) -> 
     source = str(config) if isinstance(config, Path) else config
     experiment, given = load_experiment(source, pairs, plugins.registry)
     return run_experiment(experiment, plugins=plugins, given=given)
+
+
+def cross(source: str | Path | dict[str, Any], *, minutes: float | None = None, cells: int | None = None, jobs: int = 1) -> CrossResult:
+    """Run every sound combination of the values on a cross's axes, or go on where it stopped.
+
+    Args:
+        source: path of a cross file, or the mapping that such a file holds.
+        minutes: begin no cell that would go on after so many.
+        cells: run at most so many.
+        jobs: run so many at once, each in a process of its own with the installed plugins.
+
+    Raises:
+        ConfigError: something in the file is wrong; nothing was run.
+        RecordError: another process runs this cross, or its folder cannot be used.
+    """
+    from xplearn.experiment.cross.order import Budget
+    from xplearn.experiment.cross.run import run_cross
+
+    return run_cross(source, plugins=installed(), budget=Budget(minutes=minutes, cells=cells, jobs=jobs))
 
 
 def load(folder: str | Path) -> Run:

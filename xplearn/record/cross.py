@@ -17,7 +17,10 @@ FORMAT = 1
 """Grows with every change that an older xplearn could not read."""
 
 State = Literal["waiting", "running", "finished", "failed", "unsound", "same"]
-"""``waiting``: not begun, as the budget ended before; ``same``: its experiment is that of an earlier cell."""
+"""``waiting``: not begun, or not ended, as the budget or a person ended the cross before; ``same``: its experiment is that of an earlier
+cell."""
+
+_AGAIN = "remove this file and repeat the command that made it, its runs are kept"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +35,13 @@ class Cell:
     reason: str = ""
     """Why it is unsound or failed, or the id of the cell that it is the same as."""
     run: str = ""
-    """Folder of its run, relative to that of the cross; empty where it has none."""
+    """Name of its run's folder in that of the cross; empty where it has none."""
+    seconds: float = 0.0
+    """Time its run took on the clock, as far as it was not killed."""
+
+    def __post_init__(self) -> None:
+        if self.run and (Path(self.run).name != self.run or self.run == ".."):
+            raise ValueError(f"run '{self.run[:80]}' is no folder in that of the cross")
 
 
 @dataclass(kw_only=True)
@@ -69,7 +78,7 @@ def load_cross(folder: Path) -> Cross:
     except (FileNotFoundError, NotADirectoryError):
         raise RecordError(folder, f"not the folder of a cross: it has no {NAME}; give the folder that 'xplearn cross' made") from None
     except (OSError, ValueError) as error:
-        raise RecordError(path, f"damaged ({error}); repeat the command that made it, its runs are kept") from None
+        raise RecordError(path, f"damaged ({error}); {_AGAIN}") from None
     if isinstance(raw, dict) and isinstance(raw.get("format"), int) and raw["format"] > FORMAT:
         raise RecordError(
             path, f"written by a newer xplearn (format {raw['format']}, this one reads up to {FORMAT}): pip install -U xplearn"
@@ -79,7 +88,19 @@ def load_cross(folder: Path) -> Cross:
 
 def _checked(path: Path, raw: Mapping[str, Any]) -> Cross:
     try:
-        cells = [checked(Cell, cell) for cell in raw["cells"]]
-        return checked(Cross, {**raw, "cells": cells})
+        cross = checked(Cross, {**raw, "cells": [checked(Cell, cell) for cell in raw["cells"]]})
+        _require_sound(cross)
+        return cross
     except (KeyError, TypeError, ValueError) as error:
-        raise RecordError(path, f"damaged ({error}); repeat the command that made it, its runs are kept") from None
+        raise RecordError(path, f"damaged ({error}); {_AGAIN}") from None
+
+
+def _require_sound(cross: Cross) -> None:
+    """Raise ``ValueError`` unless every cell is there once and stands on the axes."""
+    if cross.format < 1:
+        raise ValueError(f"format is {cross.format}")
+    if len({cell.id for cell in cross.cells}) < len(cross.cells):
+        raise ValueError("a cell is there twice")
+    for cell in cross.cells:
+        if list(cell.axes) != list(cross.axes) or any(label not in cross.axes[axis] for axis, label in cell.axes.items()):
+            raise ValueError(f"cell '{cell.id[:80]}' has labels that the axes have not")

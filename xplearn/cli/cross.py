@@ -1,0 +1,136 @@
+"""``xplearn cross``."""
+
+from __future__ import annotations
+
+import argparse
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from xplearn.cli.arguments import Commands, add_command
+from xplearn.report.printable import printable
+
+if TYPE_CHECKING:
+    from xplearn.experiment.cross.preview import Ahead
+    from xplearn.experiment.observer import Observer
+    from xplearn.plugins import Plugins
+    from xplearn.record.cross import Cell, Cross
+
+EXAMPLES = """  xplearn cross bench.yaml --dry-run       every cell: sound or why not, how many episodes; nothing is played
+  xplearn cross bench.yaml                 run what is sound; the same command goes on after a stop, and tries again what failed
+  xplearn cross bench.yaml --minutes 40    begin no cell after 40 minutes
+  xplearn cross bench.yaml --cells 1       the first cell alone
+  xplearn cross bench.yaml --jobs 2        two cells at once, each in a process of its own
+
+a file:
+  name: bench
+  base: {policy: core.random, sampling: {choices: admissible}, record: core.record, conditioner: core.prompt}
+  axes:
+    stream:
+      errands: [{env: core.errands, tasks: {limit: 6}}]
+      counting: [{env: core.counting, tasks: {limit: 6}}]
+    selector: [core.none, core.nearest]
+    seed: [0, 1]
+"""
+
+STATUS_FAILED = 1
+
+
+def add(commands: Commands) -> None:
+    """Register the command."""
+    parser = add_command(commands, "cross", "run every combination of parts, environments and seeds that a file names", EXAMPLES)
+    parser.add_argument("file", metavar="FILE", help="a cross file")
+    parser.add_argument("--minutes", type=float, metavar="M", help="begin no cell that would go on after so many minutes")
+    parser.add_argument("--cells", type=int, metavar="N", help="run at most so many cells")
+    parser.add_argument("--jobs", type=int, default=1, metavar="J", help="run so many cells at once, with one thread each (default: 1)")
+    parser.add_argument("--dry-run", action="store_true", help="print the grid and what it would cost, and play nothing")
+    parser.add_argument("-q", "--quiet", action="store_true", help="no progress, only the grid and the folder")
+    parser.set_defaults(call=call)
+
+
+def call(args: argparse.Namespace) -> int:
+    """Run the cross and print its grid, and last its folder; status 1 where a cell failed."""
+    from xplearn.cli.crossed import render
+    from xplearn.cli.terminal import console
+    from xplearn.experiment.cross.order import Budget
+    from xplearn.experiment.cross.run import run_cross
+    from xplearn.plugins import installed
+
+    budget = Budget(minutes=args.minutes, cells=args.cells, jobs=args.jobs)
+    if args.dry_run:
+        return _preview(args.file, installed())
+    result = run_cross(args.file, plugins=installed(), budget=budget, observer=_Watching(args.quiet))
+    render(result.cross, result.folder, console())
+    return _ended(result.cross, result.folder)
+
+
+def _ended(cross: Cross, folder: Path) -> int:
+    """Print what is left to do, and last the folder."""
+    from xplearn.cli.crossed import counted
+
+    print(counted(cross))
+    failed = [cell for cell in cross.cells if cell.state == "failed"]
+    for cell in failed:
+        print(printable(f"failed: {cell.id}: {cell.reason}"))
+    if failed:
+        print("the same command tries again what failed")
+    elif any(cell.state == "waiting" for cell in cross.cells):
+        print("the same command goes on with what waits")
+    print(f"see it: xplearn report {folder}")
+    print(folder, flush=True)
+    return STATUS_FAILED if failed else 0
+
+
+def _preview(file: str, plugins: Plugins) -> int:
+    """Print every cell, those that would be run first, and the sums."""
+    from xplearn.cli.crossed import counted, duration, footnotes, standing
+    from xplearn.experiment.cross.preview import preview
+
+    cross, ahead = preview(file, plugins)
+    for number, found in enumerate(ahead, start=1):
+        print(printable(f"{number:>4}. {found.cell.id}  {_ahead(found, cross)}"))
+    shown = {found.cell.id for found in ahead}
+    print(*(printable(f"      {cell.id}  {standing(cell, cross)}") for cell in cross.cells if cell.id not in shown), sep="\n")
+    print(*footnotes(cross), sep="\n")
+    episodes = sum(cell.episodes or 0 for cell in ahead)
+    known = [cell.seconds for cell in ahead if cell.seconds is not None]
+    took = f", about {duration(sum(known))} one after the other" if known and len(known) == len(ahead) else ""
+    print(counted(cross))
+    print(f"to run: {len(ahead)} cells, at most {episodes:,} episodes (what cells share is played once){took}; nothing was played")
+    return 0
+
+
+def _ahead(found: Ahead, cross: Cross) -> str:
+    """What a cell would cost, and how it stands where it was begun."""
+    from xplearn.cli.crossed import duration, standing
+
+    episodes = "episodes not known" if found.episodes is None else f"{found.episodes:,} episodes"
+    took = "" if found.seconds is None else f", about {duration(found.seconds)}"
+    return episodes + took + (f"; {standing(found.cell, cross)}" if found.cell.reason else "")
+
+
+class _Watching:
+    """A line for each cell that begins or ends, and inside it the progress of its run."""
+
+    def __init__(self, quiet: bool) -> None:
+        self._quiet = quiet
+
+    def cell_start(self, cell: Cell, done: int, total: int) -> None:
+        if not self._quiet:
+            self.note(f"{done + 1}/{total} cells · {cell.id} …")
+
+    def cell_end(self, cell: Cell, run: Path, done: int, total: int) -> None:
+        from xplearn.cli.crossed import duration, told
+
+        if not self._quiet:
+            self.note(f"{done}/{total} cells · {cell.id}   {told(cell, run)}   {duration(cell.seconds)}")
+
+    def note(self, text: str) -> None:
+        import sys
+
+        print(printable(text), file=sys.stderr, flush=True)
+
+    def inside(self) -> AbstractContextManager[Observer]:
+        from xplearn.cli.passing import passing
+
+        return passing(self._quiet)

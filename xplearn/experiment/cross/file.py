@@ -1,0 +1,124 @@
+"""What a cross file says."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from xplearn.compose import Raw, compose
+from xplearn.errors import ConfigError, nearest
+from xplearn.experiment.cross.axes import Axis, Labels, Pattern, matches, read_axes, read_patterns
+from xplearn.experiment.cross.labels import joined
+from xplearn.registry import Registry
+from xplearn.schema import NAME
+
+KEYS = ("name", "dir", "base", "axes", "only", "skip", "first")
+PATTERNS = ("only", "skip", "first")
+
+MOST_CELLS = 10_000
+"""Largest grid, before ``only`` and ``skip``."""
+
+Source = str | Path | Mapping[str, Any]
+"""Path of a cross file, or the mapping that such a file holds."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CrossFile:
+    """A cross file, read and checked apart from the experiments it makes."""
+
+    name: str
+    dir: str
+    base: Raw
+    """What all cells share, presets expanded."""
+    axes: Sequence[Axis]
+    only: Sequence[Pattern]
+    skip: Sequence[Pattern]
+    first: Sequence[Pattern]
+    given: Raw
+    """As it was given."""
+
+    @property
+    def folder(self) -> Path:
+        """Where the cross lies."""
+        return Path(self.dir) / self.name
+
+    def combinations(self) -> Iterator[Labels]:
+        """The cells of the grid, the last axis varying fastest."""
+        for labels in itertools.product(*(axis.values for axis in self.axes)):
+            cell = dict(zip((axis.name for axis in self.axes), labels, strict=True))
+            wanted = not self.only or any(matches(pattern, cell) for pattern in self.only)
+            if wanted and not any(matches(pattern, cell) for pattern in self.skip):
+                yield cell
+
+
+def read_cross(source: Source, registry: Registry) -> CrossFile:
+    """Read a cross file.
+
+    Args:
+        source: its path, or the mapping that it holds.
+        registry: where presets are found.
+
+    Raises:
+        ConfigError: it cannot be read, or something in it is wrong, with its path and the nearest valid name.
+    """
+    here = Path() if isinstance(source, Mapping) else Path(source).parent
+    given = json.loads(json.dumps(compose(source if isinstance(source, Mapping) else str(source), [], registry), default=str))
+    unknown = next((key for key in given if key not in KEYS), None)
+    if unknown is not None:
+        hint = nearest(unknown, KEYS)
+        guess = f"; did you mean '{hint}'?" if hint else ", what all cells share stands under 'base'"
+        raise ConfigError(unknown, f"no key of a cross file{guess} (known: {', '.join(KEYS)})")
+    axes = read_axes(given.get("axes"))
+    _require_size(axes)
+    patterns = {key: read_patterns(key, given.get(key, []), axes) for key in PATTERNS}
+    base = _base(given.get("base", {}), here, registry)
+    default = "cross" if isinstance(source, Mapping) else Path(source).stem
+    found = CrossFile(
+        name=_name(given.get("name", default)), dir=_dir(given.get("dir", "runs")), base=base, axes=axes, given=given, **patterns
+    )
+    _require_cells([joined(labels) for labels in found.combinations()])
+    return found
+
+
+def _require_cells(ids: Sequence[str]) -> None:
+    if not ids:
+        raise ConfigError("skip", "and 'only' leave no cell; loosen one of their patterns")
+    twice = next((id for id, times in Counter(ids).items() if times > 1), None)
+    if twice is not None:
+        raise ConfigError("axes", f"make two cells called '{twice}'; give one of their labels another name")
+
+
+def _base(raw: Any, here: Path, registry: Registry) -> Raw:
+    """The mapping under ``base``: an experiment's own, or that of a file (beside the cross file, or from here) or preset."""
+    if not isinstance(raw, str | Mapping):
+        raise ConfigError("base", f"want what an experiment file holds, its path, or the name of a preset, not {raw!r}")
+    beside = isinstance(raw, str) and (here / raw).is_file()
+    try:
+        return compose(str(here / str(raw)) if beside else raw, [], registry)
+    except ConfigError as error:
+        raise ConfigError("base", str(error)) from None
+
+
+def _name(name: Any) -> str:
+    if not isinstance(name, str) or not NAME.fullmatch(name):
+        raise ConfigError("name", f"{str(name)[:80]!r} cannot name a folder; want at most 100 letters, digits, '-', '_' and '.'")
+    return name
+
+
+def _dir(folder: Any) -> str:
+    if not isinstance(folder, str) or not folder:
+        raise ConfigError("dir", f"want the folder that the cross is put into, not {folder!r}")
+    return folder
+
+
+def _require_size(axes: Sequence[Axis]) -> None:
+    size = math.prod(len(axis.values) for axis in axes)
+    if size > MOST_CELLS:
+        sizes = " × ".join(f"{len(axis.values)} {axis.name}" for axis in axes)
+        raise ConfigError("axes", f"make {size:,} cells ({sizes}); want at most {MOST_CELLS:,}")

@@ -1,0 +1,130 @@
+"""The folder of a cross: what ``cross.json`` says of its cells while they are run, and the lock that keeps a second process out."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import BinaryIO
+
+from xplearn.errors import RecordError, XplearnError
+from xplearn.experiment.cross.file import CrossFile
+from xplearn.experiment.cross.planned import Planned
+from xplearn.record.cross import NAME, Cell, Cross, State, load_cross
+from xplearn.record.folder import RunFolder
+from xplearn.record.header import Header, read_header
+
+
+def recorded(folder: Path) -> Cross | None:
+    """The cross in a folder, None where there is none yet.
+
+    Raises:
+        RecordError: it is damaged or newer, or the folder is that of a run.
+    """
+    if RunFolder(folder).header.exists():
+        raise RecordError(folder, "is the folder of a run; call the cross something else (name)")
+    return load_cross(folder) if (folder / NAME).exists() else None
+
+
+def finished(folder: Path) -> bool:
+    """Whether a folder holds a finished run."""
+    header = _header(folder)
+    return header is not None and header.status == "finished"
+
+
+@contextlib.contextmanager
+def locked(folder: Path) -> Iterator[BinaryIO]:
+    """Keep other processes from running this cross: as long as this one or one that was handed the file holds it open.
+
+    Raises:
+        RecordError: another process runs it, or the folder cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = (folder / "lock").open("ab")
+    except OSError as error:
+        raise RecordError(folder, f"cannot be written ({error.strerror}); choose another place with dir") from None
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise RecordError(folder, "another process is running this cross; wait for it, or change name") from None
+        yield lock
+
+
+class Ledger:
+    """The cells of a cross as they stand, in memory and, once it is kept, in ``cross.json``.
+
+    Args:
+        file: what was asked for.
+        grid: its cells.
+        before: what was recorded earlier.
+    """
+
+    def __init__(self, file: CrossFile, grid: Sequence[Planned], before: Cross | None) -> None:
+        self.folder = file.folder
+        self._grid = {cell.id: cell for cell in grid}
+        self._place = {cell.id: number for number, cell in enumerate(grid)}
+        self._before = {cell.id: cell for cell in before.cells} if before else {}
+        self.cross = Cross(
+            name=file.name,
+            given=file.given,
+            axes={axis.name: list(axis.values) for axis in file.axes},
+            cells=[self._start(cell) for cell in grid],
+        )
+
+    def __getitem__(self, id: str) -> Cell:
+        """The cell of this id."""
+        return self.cross.cells[self._place[id]]
+
+    def open(self) -> list[Planned]:
+        """Cells that are there to be run, in the order of the grid."""
+        return [self._grid[cell.id] for cell in self.cross.cells if self._grid[cell.id].runs and cell.state != "finished"]
+
+    def left_alone(self) -> list[str]:
+        """Run folders of cells that are no longer in the file."""
+        planned = {cell.folder for cell in self._grid.values()}
+        gone = sorted({cell.run for cell in self._before.values()} - planned - {""})
+        return [name for name in gone if (self.folder / name).is_dir()]
+
+    def mark(self, id: str, state: State, reason: str = "", seconds: float = 0.0) -> Cell:
+        """Note how a cell stands, after so many more seconds."""
+        place = self._place[id]
+        cell = self.cross.cells[place]
+        self.cross.cells[place] = replace(cell, state=state, reason=reason, seconds=cell.seconds + seconds)
+        self.keep()
+        return self.cross.cells[place]
+
+    def keep(self) -> None:
+        """Write ``cross.json``."""
+        self.cross.cells = [replace(cell, run=self._run(cell)) for cell in self.cross.cells]
+        self.cross.write(self.folder)
+
+    def _run(self, cell: Cell) -> str:
+        """Its run's folder, or that of the cell that it is the same as, where there is one."""
+        planned = self._grid[cell.reason if cell.state == "same" else cell.id]
+        return planned.folder if planned.folder and RunFolder(self.folder / planned.folder).header.exists() else ""
+
+    def _start(self, planned: Planned) -> Cell:
+        """The cell as earlier calls left it."""
+        cell = Cell(id=planned.id, axes=dict(planned.axes), state=planned.state, reason=planned.reason)
+        cell = replace(cell, run=self._run(cell))
+        before = self._before.get(planned.id)
+        if not planned.runs or before is None or before.run not in ("", planned.folder):
+            before = None
+        seconds = before.seconds if before else 0.0
+        header = _header(self.folder / cell.run) if cell.run and planned.runs else None
+        if header is not None and header.status == "finished":
+            return replace(cell, state="finished", reason="", seconds=seconds)
+        if planned.state == "waiting" and before is not None and before.state == "failed":
+            return replace(cell, state="failed", reason=before.reason, seconds=seconds)
+        return replace(cell, reason=cell.reason or ("interrupted" if header is not None else ""), seconds=seconds)
+
+
+def _header(folder: Path) -> Header | None:
+    try:
+        return read_header(RunFolder(folder).header)
+    except XplearnError:
+        return None
