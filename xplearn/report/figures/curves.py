@@ -10,9 +10,10 @@ from typing import Any
 from xplearn.record.checked import conforms
 from xplearn.report.figure import Figure
 from xplearn.report.figures import legend
-from xplearn.report.figures.kit import Drawing, Point, compact
-from xplearn.report.figures.panel import Panel, bottom, boxes, margin
+from xplearn.report.figures.kit import Anchor, Drawing, Point, compact
+from xplearn.report.figures.panel import Panel, below, bottom, boxes, margin
 from xplearn.report.figures.scale import Scale, around
+from xplearn.report.figures.words import width
 
 Told = Sequence[tuple[int, int, Mapping[str, Any]]]
 """As ``Run.explained()`` gives it: stage, round, and what the curriculum said."""
@@ -64,24 +65,26 @@ def coverage(told: Mapping[str, Told], *, name: str = "coverage") -> Figure | No
         for number, curve in enumerate(found):
             with drawing.titled(_told(curve)):
                 _draw(panel, curve, last=number == len(found) - 1)
-    caption = (
-        "Experiences covered, over the number of anchors chosen in turn; the curriculum stops at the knee, where the curve bends, or where its "
-        "budget ends."
-    )
-    return drawing.figure(bottom(len(shown), top, height=_HEIGHT), name=name, title="Coverage curves", caption=caption)
+    caption = "Experiences covered, over the number of anchors chosen in turn; a curriculum may stop at the knee, where the curve bends."
+    end = below(drawing, bottom(len(shown), top, height=_HEIGHT), "anchors chosen")
+    return drawing.figure(end, name=name, title="Coverage curves", caption=caption)
 
 
 def curves(told: Told) -> list[Curve]:
     """What was told of curves, checked: a record may hold anything."""
     found = []
     for stage, round, said in told:
-        gains, kept = said.get("gains"), said.get("kept")
-        if not isinstance(gains, list) or not gains or not all(conforms(gain, float) for gain in gains) or not conforms(kept, int):
+        gains = said.get("gains")
+        kept, knee, cards = (_count(said.get(key)) for key in ("kept", "knee", "cards"))
+        if kept is None or not isinstance(gains, list) or not gains or not all(conforms(gain, float) for gain in gains):
             continue
-        knee, cards = (said[key] if conforms(said.get(key), int) else None for key in ("knee", "cards"))
         when = f"stage {stage + 1}, round {round + 1}"
         found.append(Curve(when=when, total=tuple(accumulate(map(float, gains))), kept=kept, knee=knee, cards=cards))
     return found
+
+
+def _count(value: Any) -> int | None:
+    return int(value) if conforms(value, int) else None
 
 
 def _told(curve: Curve) -> str:
@@ -100,7 +103,9 @@ def _draw(panel: Panel, curve: Curve, *, last: bool) -> None:
         x, y = points[curve.knee]
         panel.drawing.line((panel.x(x), panel.box.bottom), (panel.x(x), panel.y(y)), "k-base")
         panel.drawing.marker("diamond", (panel.x(x), panel.y(y)), "k-solid k-s1 k-l1", size=5.0)
-        panel.drawing.text((panel.x(x) + 9, panel.y(y) + 15), f"knee {curve.knee}: {compact(y)}", "k-text k-halo")
+        words, at = f"knee {curve.knee}: {compact(y)}", panel.x(x) + 9
+        anchored: Anchor = "start" if at + width(words) < panel.box.right else "end"
+        panel.drawing.text((at if anchored == "start" else at - 18, panel.y(y) + 16), words, "k-text k-halo", anchor=anchored)
     if 0 <= curve.kept < len(points) and curve.kept != curve.knee:
         x, y = points[curve.kept]
         panel.drawing.marker("circle", (panel.x(x), panel.y(y)), "k-hollow k-l0", size=4.5)

@@ -39,13 +39,15 @@ def forest(board: Board, versus: Versus = "base", *, name: str = "") -> Figure |
     scale = around(values, interval.LEFT, drawing.width - interval.FIGURES, floor=-100.0, ceiling=100.0)
     if board.detectable is not None:
         left, right = scale(-board.detectable), scale(board.detectable)
-        drawing.rect(left, top + interval.HEAD, right - left, end - top - interval.HEAD, "k-band")
+        drawing.rect((left, top + interval.HEAD, right - left, end - top - interval.HEAD), "k-band")
     interval.axis(drawing, scale, top, end, signed=True)
     interval.rules(drawing, scale, top + interval.HEAD, end)
     drawing.line((scale(0), top + interval.HEAD), (scale(0), end), "k-zero")
     for number, (standing, found) in enumerate(rows):
+        y = top + interval.HEAD + number * _ROW
         with drawing.titled(_told(standing, found, versus)):
-            _row(drawing, scale, top + interval.HEAD + number * _ROW, standing, found, 1.0 - board.confidence)
+            _name(drawing, y, standing.contender.name, found)
+            _dot(drawing, scale, y + interval.NAME + interval.LINE / 2, found, told=found.p_holm < 1.0 - board.confidence)
     title = f"Difference from {AGAINST[versus]}: {board.title}"
     return drawing.figure(interval.foot(top, end), name=name or f"forest-{versus}", title=title, caption=_caption(board, versus, rows))
 
@@ -62,12 +64,13 @@ def _entries(board: Board) -> list[legend.Entry]:
     return entries
 
 
-def _row(drawing: Drawing, scale: Scale, y: float, standing: Standing, found: Difference, level: float) -> None:
+def _name(drawing: Drawing, y: float, name: str, found: Difference) -> None:
     aside = f"{_p(found.p_holm)} · {found.worse} of {found.tasks} worse"
     drawing.text((drawing.width - 6, y + 17), aside, "k-muted k-halo", anchor="end", size=SMALL)
-    drawing.text((8, y + 17), standing.contender.name, "k-strong k-halo", size=TEXT, room=drawing.width - 26 - width(aside) - 8)
-    y += interval.NAME + interval.LINE / 2
-    told = found.p_holm < level
+    drawing.text((8, y + 17), name, "k-strong k-halo", size=TEXT, room=drawing.width - width(aside) - 30)
+
+
+def _dot(drawing: Drawing, scale: Scale, y: float, found: Difference, *, told: bool) -> None:
     if not told:
         interval.dot(drawing, scale, y, found.interval, look="k-none", mark="k-hollow k-none")
     elif found.interval.mean > 0:
@@ -93,6 +96,6 @@ def _caption(board: Board, versus: Versus, rows: list[tuple[Standing, Difference
     up = sum(found.p_holm < level and found.interval.mean > 0 for _, found in rows)
     down = sum(found.p_holm < level and found.interval.mean < 0 for _, found in rows)
     return (
-        f"Paired differences from {AGAINST[versus]} in points with {100 * board.confidence:g} % bootstrap intervals; p of a paired permutation "
-        f"test over tasks, after Holm's correction: {up} of {len(rows)} better, {down} worse."
+        f"Paired differences from {AGAINST[versus]} in points with {100 * board.confidence:g} % bootstrap intervals; p of a paired "
+        f"permutation test over tasks, after Holm's correction: {up} of {len(rows)} better, {down} worse."
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xplearn.report.figures.kit import Drawing, one
+from xplearn.report.figures.kit import Area, Drawing, one
 from xplearn.report.figures.words import TEXT
 
 STEPS = 10
@@ -15,18 +15,18 @@ def step(score: float) -> int:
     return min(STEPS - 1, max(0, int(score * STEPS / 100.0)))
 
 
-def cell(drawing: Drawing, x: float, y: float, width: float, height: float, score: float, *, before: str = "") -> None:
+def cell(drawing: Drawing, area: Area, score: float) -> None:
     """A shaded rectangle with the score in it."""
-    shade = step(score)
-    drawing.rect(x, y, width, height, f"k-heat-{shade}", round=3)
+    shade, (x, y, width, height) = step(score), area
+    drawing.rect(area, f"k-heat-{shade}", round=3)
     ink = "k-high" if shade >= _DARK else "k-low"
-    drawing.text((x + width / 2, y + height / 2 + 5), before + one(score), ink, anchor="middle", size=TEXT)
+    drawing.text((x + width / 2, y + height / 2 + 5), one(score), ink, anchor="middle", size=TEXT)
 
 
-def scale(drawing: Drawing, x: float, y: float) -> float:
-    """The shades from 0 to 100; returns where they end."""
+def foot(drawing: Drawing, x: float, y: float) -> float:
+    """The shades from 0 to 100 with their ends; returns where a drawing may end below them."""
     drawing.text((x, y + 14), "0", "k-muted")
     for shade in range(STEPS):
-        drawing.rect(x + 12 + 14 * shade, y + 3, 14, 14, f"k-heat-{shade}")
-    drawing.text((x + 12 + 14 * STEPS + 5, y + 14), "100", "k-muted")
-    return x + 12 + 14 * STEPS + 44
+        drawing.rect((x + 12 + 14 * shade, y + 3, 14, 14), f"k-heat-{shade}")
+    drawing.text((x + 17 + 14 * STEPS, y + 14), "100", "k-muted")
+    return y + 24.0

@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 
-from xplearn.metrics.board import Board
+from xplearn.metrics.board import Board, Contender, TaskScores
+from xplearn.metrics.bootstrap import Bootstrap, Interval
+from xplearn.metrics.retention import retention_by_task
 from xplearn.report.figure import Figure
+from xplearn.report.figures import interval, legend
+from xplearn.report.figures.kit import Drawing
+from xplearn.report.figures.scale import Scale
+from xplearn.report.figures.standings import configuration
+from xplearn.report.figures.words import TEXT
+
+MOST = 200.0
+"""Percent at which the axis ends: a ratio of small scores knows no bounds."""
+_ROW = interval.NAME + interval.LINE + 4.0
+_TITLE = 26.0
+
+Rows = Mapping[str, Interval]
 
 
 def retention(boards: Sequence[Board], *, name: str = "retention") -> Figure | None:
@@ -15,4 +30,71 @@ def retention(boards: Sequence[Board], *, name: str = "retention") -> Figure | N
         boards: None is drawn where no contender was played in both arms.
         name: of the figure.
     """
-    return None
+    found = [(board, rows) for board in boards if (rows := retained(board))]
+    if not found:
+        return None
+    drawing = Drawing()
+    entries: list[legend.Entry] = [
+        (legend.patch("k-s0 k-wash", "k-thin k-l0"), "kept without the bank"),
+        (legend.rule("k-zero", upright=True), "100 %: the bank adds nothing"),
+    ]
+    top = legend.legend(drawing, entries, 2.0) + 4.0
+    titles = _TITLE if len(found) > 1 else 0.0
+    end = top + interval.HEAD + sum(titles + _ROW * len(rows) for _, rows in found)
+    highest = max([100.0, *interval.bounds([row for _, rows in found for row in rows.values()])])
+    scale = Scale(0.0, min(MOST, 20.0 * -(-highest // 20.0)), interval.LEFT, drawing.width - interval.FIGURES)
+    interval.axis(drawing, scale, top, end)
+    y = top + interval.HEAD
+    for board, rows in found:
+        if titles:
+            drawing.text((8, y + 19), board.title, "k-muted", size=TEXT, room=drawing.width - 16)
+        y += titles
+        for label, row in rows.items():
+            _row(drawing, scale, y, label, row)
+            y += _ROW
+    level = 100 * found[0][0].confidence
+    caption = (
+        f"Score of the plain arm over that of the experience arm, same policy, in percent, with {level:g} % bootstrap intervals over tasks."
+    )
+    return drawing.figure(interval.foot(top, end), name=name, title="Retention: what stays without the bank", caption=caption)
+
+
+def retained(board: Board) -> dict[str, Interval]:
+    """Retention by configuration, in the board's order; a task's seeds are averaged first."""
+    bootstrap = Bootstrap(confidence=board.confidence)
+    found: dict[str, Interval] = {}
+    for standing in board.standings:
+        contender = standing.contender
+        if contender.arm == "experience" and contender.plain:
+            kept = retention_by_task(*_common(contender), bootstrap)
+            found |= {} if kept is None else {configuration(contender): kept}
+    return found
+
+
+def _common(contender: Contender) -> tuple[dict[str, float], dict[str, float]]:
+    """Scores of both arms by task, over the seeds that both have."""
+    seeds = [seed for seed in contender.scores if seed in contender.plain]
+    plain, shown = (_by_task([of[seed] for seed in seeds]) for of in (contender.plain, contender.scores))
+    return plain, shown
+
+
+def _by_task(scores: Sequence[TaskScores]) -> dict[str, float]:
+    found: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for by_task in scores:
+        for task, score in by_task.items():
+            found[task].append(score)
+    return {repr(task): sum(values) / len(values) for task, values in found.items()}
+
+
+def _row(drawing: Drawing, scale: Scale, y: float, label: str, row: Interval) -> None:
+    with drawing.titled(f"{label}: {row.text()} %"):
+        drawing.text((8, y + 17), label, "k-strong", size=TEXT, room=drawing.width - 16)
+        y += interval.NAME
+        interval.rules(drawing, scale, y, y + interval.LINE)
+        end = scale(row.mean)
+        drawing.rect((scale.start, y + 4, max(1.0, end - scale.start), 13), "k-s0 k-wash")
+        drawing.line((end, y + 4), (end, y + 17), "k-thin k-l0")
+        if row.low is not None and row.high is not None:
+            drawing.line((scale(row.low), y + 10.5), (scale(row.high), y + 10.5), "k-whisker k-ink")
+        drawing.line((scale(100.0), y), (scale(100.0), y + interval.LINE), "k-zero")
+        interval.figures(drawing, y + 10, f"{row.text()} %")

@@ -22,6 +22,8 @@ HUES = 8
 Anchor = Literal["start", "middle", "end"]
 Shape = Literal["circle", "square", "up", "diamond", "down", "star"]
 Point = tuple[float, float]
+Area = tuple[float, float, float, float]
+"""Left, top, width, height."""
 SHAPES: tuple[Shape, ...] = ("circle", "square", "up", "diamond", "down")
 
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
@@ -60,8 +62,9 @@ class Drawing:
         (x1, y1), (x2, y2) = start, end
         self._add("line", look, x1=x1, y1=y1, x2=x2, y2=y2)
 
-    def rect(self, x: float, y: float, width: float, height: float, look: str, *, round: float = 0.0) -> None:
+    def rect(self, area: Area, look: str, *, round: float = 0.0) -> None:
         """A rectangle; a negative width goes to the left, a negative height upwards."""
+        x, y, width, height = area
         x, y = min(x, x + width), min(y, y + height)
         self._add("rect", look, x=x, y=y, width=abs(width), height=abs(height), **({"rx": round} if round else {}))
 
@@ -123,8 +126,9 @@ class Drawing:
         return f" k-wide-{min(steps, 8)}" if steps else ""
 
 
-def hatch(x: float, y: float, width: float, height: float, *, gap: float = 7.0) -> list[tuple[Point, Point]]:
+def hatch(area: Area, *, gap: float = 7.0) -> list[tuple[Point, Point]]:
     """Diagonal lines that fill a rectangle, without a pattern that would need an id."""
+    x, y, width, height = area
     found = []
     for count in range(1, int((width + height) / gap) + 1):
         along = count * gap

@@ -41,7 +41,7 @@ def mark(shape: Shape, look: str, *, size: float = 5.0) -> Sample:
 
 def rule(look: str, *, upright: bool = False, shape: Shape | None = None, marked: str = "") -> Sample:
     """A sample of a line, with a mark on it if there is a ``shape``."""
-    return partial(_rule, look, upright, shape, marked)
+    return partial(_rule, look, upright, None if shape is None else mark(shape, marked, size=4.0))
 
 
 def patch(look: str, edge: str = "") -> Sample:
@@ -53,14 +53,14 @@ def _mark(shape: Shape, look: str, size: float, drawing: Drawing, at: Point) -> 
     drawing.marker(shape, at, look, size=size)
 
 
-def _rule(look: str, upright: bool, shape: Shape | None, marked: str, drawing: Drawing, at: Point) -> None:
+def _rule(look: str, upright: bool, mark: Sample | None, drawing: Drawing, at: Point) -> None:
     x, y = at
     drawing.line((x, y - 8), (x, y + 8), look) if upright else drawing.line((x - 12, y), (x + 12, y), look)
-    if shape is not None:
-        drawing.marker(shape, at, marked, size=4.0)
+    if mark is not None:
+        mark(drawing, at)
 
 
 def _patch(look: str, edge: str, drawing: Drawing, at: Point) -> None:
-    drawing.rect(at[0] - 10, at[1] - 7, 20, 14, look)
+    drawing.rect((at[0] - 10, at[1] - 7, 20, 14), look)
     if edge:
-        drawing.rect(at[0] - 10, at[1] - 7, 20, 14, edge)
+        drawing.rect((at[0] - 10, at[1] - 7, 20, 14), edge)

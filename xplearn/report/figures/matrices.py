@@ -10,7 +10,7 @@ from xplearn.metrics.continual import Matrix
 from xplearn.report.figure import Figure
 from xplearn.report.figures import heat, legend
 from xplearn.report.figures.kit import WIDTH, Drawing, one
-from xplearn.report.figures.panel import Panel, bottom, boxes, runs_of
+from xplearn.report.figures.panel import Panel, below, bottom, boxes, runs_of
 from xplearn.report.figures.scale import Scale, around
 from xplearn.report.figures.series import Look, entries, look
 from xplearn.report.figures.words import SMALL, wrapped
@@ -42,12 +42,12 @@ def heatmap(matrix: Matrix, *, title: str = "", name: str = "heatmap") -> Figure
     shown = 1 + max(number for number, known in enumerate(rows) if known)
     for point in range(shown):
         _row(drawing, matrix, point, top + point * _CELL, cell)
-    heat.scale(drawing, _LABELS, top + shown * _CELL + 8)
-    drawing.rect(_LABELS + 210, top + shown * _CELL + 11, 20, 14, "k-frame", round=2)
-    drawing.text((_LABELS + 238, top + shown * _CELL + 22), "just learned", "k-muted")
+    under = top + shown * _CELL + 8
+    drawing.rect((_LABELS + 210, under + 3, 20, 14), "k-frame", round=2)
+    drawing.text((_LABELS + 238, under + 14), "just learned", "k-muted")
     said = title or f"R[stage, domain]: {matrix.arm} arm"
     caption = "Score of each domain, 0 to 100, before learning and after each stage; framed where the stage has just learned the domain."
-    return drawing.figure(top + shown * _CELL + 34, name=name, title=said, caption=caption)
+    return drawing.figure(heat.foot(drawing, _LABELS, under), name=name, title=said, caption=caption)
 
 
 def _row(drawing: Drawing, matrix: Matrix, point: int, y: float, cell: float) -> None:
@@ -57,13 +57,13 @@ def _row(drawing: Drawing, matrix: Matrix, point: int, y: float, cell: float) ->
     for column, (domain, value) in enumerate(zip(matrix.domains, matrix.values[point].tolist(), strict=True)):
         x = _LABELS + column * cell
         if np.isnan(value):
-            drawing.rect(x + 1.5, y + 1.5, cell - 3, _CELL - 3, "k-waiting", round=3)
+            drawing.rect((x + 1.5, y + 1.5, cell - 3, _CELL - 3), "k-waiting", round=3)
             drawing.text((x + cell / 2, y + _CELL / 2 + 5), "–", "k-muted", anchor="middle")
             continue
         with drawing.titled(f"{domain} {f'after stage {point}, {learned}' if point else 'before learning'}: {one(value)}"):
-            heat.cell(drawing, x + 1.5, y + 1.5, cell - 3, _CELL - 3, value)
+            heat.cell(drawing, (x + 1.5, y + 1.5, cell - 3, _CELL - 3), value)
         if domain == learned:
-            drawing.rect(x + 2.5, y + 2.5, cell - 5, _CELL - 5, "k-frame", round=2)
+            drawing.rect((x + 2.5, y + 2.5, cell - 5, _CELL - 5), "k-frame", round=2)
 
 
 def forgetting(matrices: Mapping[str, Matrix], *, name: str = "forgetting") -> Figure | None:
@@ -87,8 +87,11 @@ def forgetting(matrices: Mapping[str, Matrix], *, name: str = "forgetting") -> F
         heights = around([0.0, *values], box.bottom, box.top, floor=0.0, ceiling=100.0)
         panel = Panel(drawing, box, Scale(0.0, float(stages), box.left + 8, box.right - 6), heights)
         _domain(panel, domain, shown, looks)
-    caption = f"Score of each domain, 0 to 100, before learning (0) and after each of {stages} stages; a line that falls after its band forgets."
-    return drawing.figure(bottom(len(domains), top, height=_HEIGHT), name=name, title="What is kept over the stages", caption=caption)
+    caption = (
+        f"Score of each domain, 0 to 100, before learning (0) and after each of {stages} stages; a line that falls after its band forgets."
+    )
+    end = below(drawing, bottom(len(domains), top, height=_HEIGHT), "stages learned")
+    return drawing.figure(end, name=name, title="What is kept over the stages", caption=caption)
 
 
 def _domain(panel: Panel, domain: str, matrices: Mapping[str, Matrix], looks: list[Look]) -> None:
@@ -97,7 +100,7 @@ def _domain(panel: Panel, domain: str, matrices: Mapping[str, Matrix], looks: li
     learned = {place for matrix in matrices.values() for place, of in enumerate(matrix.stream, start=1) if of == domain}
     for place in sorted(learned):
         left, right = panel.x(place) - half, min(panel.x(place) + half, box.right)
-        panel.drawing.rect(left, box.top, right - left, box.bottom - box.top, "k-band")
+        panel.drawing.rect((left, box.top, right - left, box.bottom - box.top), "k-band")
     panel.frame(domain)
     panel.marks(list(range(stages + 1)), [f"{place}" for place in range(stages + 1)])
     for (label, matrix), of in reversed(list(zip(matrices.items(), looks, strict=True))):

@@ -54,6 +54,12 @@ def bottom(count: int, top: float, *, height: float, columns: int = 2) -> float:
     return top + -(-count // min(columns, max(1, count))) * row_height(height)
 
 
+def below(drawing: Drawing, y: float, words: str) -> float:
+    """What the horizontal axes of all panels count, in one line below them; returns where a drawing may end."""
+    drawing.text((drawing.width / 2, y + 9), words, "k-muted", anchor="middle")
+    return y + 16.0
+
+
 def margin(labels: Sequence[str]) -> float:
     """Room for the words beside a vertical axis."""
     return max((width(label) for label in labels), default=0.0) + 8.0
@@ -68,13 +74,13 @@ class Panel:
     x: Scale
     y: Scale
 
-    def frame(self, title: str, *, heights: Callable[[float], str] = compact, most: int = 4) -> None:
-        """Title, horizontal rules with their values, and the line below."""
+    def frame(self, title: str, *, heights: Callable[[float], str] = compact, values: Sequence[float] = ()) -> None:
+        """Title, horizontal rules with their values, by default round ones, and the line below."""
         box, draw = self.box, self.drawing
         if title:
             start = box.left if width(title, TEXT) < box.right - box.left else box.left - 30.0
             draw.text((start, box.top - 9), title, "k-strong", size=TEXT, room=box.right - start)
-        for value in self.y.ticks(most):
+        for value in values or self.y.ticks(5):
             at = self.y(value)
             draw.line((box.left, at), (box.right, at), "k-grid")
             draw.text((box.left - 6, at + 4.5), heights(value), "k-muted", anchor="end")

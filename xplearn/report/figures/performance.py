@@ -10,13 +10,15 @@ from xplearn.metrics.bootstrap import Array
 from xplearn.report.figure import Figure
 from xplearn.report.figures import legend
 from xplearn.report.figures.kit import Drawing
-from xplearn.report.figures.panel import Box, Panel
+from xplearn.report.figures.panel import Box, Panel, below
 from xplearn.report.figures.scale import Scale
 from xplearn.report.figures.series import FAINT, Look, entries, look
 from xplearn.report.figures.standings import configuration
 
-LEADING = 4
+LEADING = 3
 """Configurations whose lines stand out: more of them hide one another."""
+BANDED = 2
+"""Best standings whose bands are shown, for the same reason."""
 _HEIGHT = 260.0
 
 Bands = Mapping[str, tuple[Array, Array]]
@@ -40,18 +42,18 @@ def profiles(board: Board, bands: Bands | None = None, *, name: str = "profiles"
     box = Box(left=46.0, top=top + 4, right=drawing.width - 14, bottom=top + _HEIGHT)
     low, high = float(board.thresholds[0]), float(board.thresholds[-1])
     panel = Panel(drawing, box, Scale(low, high, box.left, box.right), Scale(0.0, 1.0, box.bottom, box.top))
-    panel.frame("", heights="{:.0%}".format, most=6)
+    panel.frame("", heights="{:.0%}".format, values=(0.0, 0.2, 0.4, 0.6, 0.8, 1.0))
     ticks = panel.x.ticks()
     panel.marks(ticks, [f"{value:g}" for value in ticks])
     for standing in sorted(shown, key=lambda standing: looks[standing.contender.name] is not FAINT):
         of, contender = looks[standing.contender.name], standing.contender.name
-        if bands and contender in bands and of.hue is not None:
+        if bands and contender in bands and standing in shown[:BANDED]:
             _band(panel, board.thresholds, bands[contender], f"k-s{of.hue} k-shade")
         with drawing.titled(contender):
             _profile(panel, board.thresholds, standing.profile, of)
-    drawing.text(((box.left + box.right) / 2, box.bottom + 36), "score above", "k-muted", anchor="middle")
+    end = below(drawing, box.bottom + 28, "share of scores above a threshold, by threshold")
     caption = "Share of the scores of all tasks and seeds that lie above a threshold: a line further right is a better contender."
-    return drawing.figure(box.bottom + 44, name=name, title=f"Performance profiles: {board.title}", caption=caption)
+    return drawing.figure(end, name=name, title=f"Performance profiles: {board.title}", caption=caption)
 
 
 def _looks(board: Board) -> dict[str, Look]:

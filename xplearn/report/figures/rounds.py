@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from xplearn.metrics.rounds import Round
 from xplearn.report.figure import Figure
 from xplearn.report.figures import legend
 from xplearn.report.figures.kit import Drawing, compact
-from xplearn.report.figures.panel import Box, Panel, bottom, boxes, margin, runs_of
+from xplearn.report.figures.panel import Box, Panel, below, bottom, boxes, margin, runs_of
 from xplearn.report.figures.scale import Scale, around
 from xplearn.report.figures.series import Look, look
 from xplearn.types import Arm
@@ -46,7 +47,8 @@ def learning(rounds: Mapping[str, Rounds], *, name: str = "learning") -> Figure 
             for stretch in runs_of([(number, found.scores.get(arm)) for number, found in enumerate(of, start=1)]):
                 panel.curve(stretch, _ARMS[arm].line, marked=_ARMS[arm].mark, shape=_ARMS[arm].shape)
     caption = "Mean score of each round's training episodes, 0 to 100, by arm; the same scale in every panel."
-    return drawing.figure(bottom(len(shown), top, height=_HEIGHT), name=name, title="Learning curves", caption=caption)
+    end = below(drawing, bottom(len(shown), top, height=_HEIGHT), "round")
+    return drawing.figure(end, name=name, title="Learning curves", caption=caption)
 
 
 def gain_and_bank(rounds: Mapping[str, Rounds], *, name: str = "gain-and-bank") -> Figure | None:
@@ -74,10 +76,11 @@ def gain_and_bank(rounds: Mapping[str, Rounds], *, name: str = "gain-and-bank") 
         upper, lower = (replace(box, bottom=box.bottom - _BANK - 12), replace(box, top=box.bottom - _BANK + 6))
         if gains:
             _gains(Panel(drawing, upper, _along(of, box), around([0.0, *gains], upper.bottom, upper.top)), label, of)
-        below = Panel(drawing, lower, _along(of, box), Scale(0.0, max(1.0, *banks), lower.bottom, lower.top))
-        _bank(below, "" if gains else label, of)
+        under = Panel(drawing, lower, _along(of, box), Scale(0.0, max(1.0, *banks), lower.bottom, lower.top))
+        _bank(under, "" if gains else label, of)
     caption = "Training score of the experience arm minus the plain arm's, in points, by round; below it the size of the bank."
-    return drawing.figure(bottom(len(shown), top, height=height), name=name, title="Gain and bank over the rounds", caption=caption)
+    end = below(drawing, bottom(len(shown), top, height=height), "round")
+    return drawing.figure(end, name=name, title="Gain and bank over the rounds", caption=caption)
 
 
 def _shown(rounds: Mapping[str, Rounds], known: Callable[[Round], bool]) -> dict[str, Rounds]:
@@ -96,7 +99,7 @@ def _parted(shown: Mapping[str, Rounds]) -> list[legend.Entry]:
 
 def _stages(panel: Panel, rounds: Rounds, *, words: bool = True) -> None:
     """A rule before the first round of each further stage, and the numbers of rounds below."""
-    for number, (before, after) in enumerate(zip(rounds, rounds[1:], strict=False), start=1):
+    for number, (before, after) in enumerate(pairwise(rounds), start=1):
         if before.place[0] != after.place[0]:
             at = panel.x(number + 0.5)
             panel.drawing.line((at, panel.box.top), (at, panel.box.bottom), "k-base")
@@ -113,12 +116,12 @@ def _gains(panel: Panel, label: str, rounds: Rounds) -> None:
         if found.gain is not None:
             zero, end = panel.y(0.0), panel.y(found.gain)
             with panel.drawing.titled(f"round {number}: {found.gain:+.1f} points"):
-                panel.drawing.rect(panel.x(number) - wide / 2, zero, wide, end - zero, "k-pos" if found.gain >= 0 else "k-neg k-wash")
+                panel.drawing.rect((panel.x(number) - wide / 2, zero, wide, end - zero), "k-pos" if found.gain >= 0 else "k-neg k-wash")
     panel.drawing.line((panel.box.left, panel.y(0.0)), (panel.box.right, panel.y(0.0)), "k-zero")
 
 
 def _bank(panel: Panel, label: str, rounds: Rounds) -> None:
-    panel.frame(label, most=2)
+    panel.frame(label, values=(0.0, panel.y.high))
     _stages(panel, rounds)
     for stretch in runs_of([(number, None if found.bank is None else float(found.bank)) for number, found in enumerate(rounds, start=1)]):
         places = [(panel.x(x), panel.y(y)) for x, y in stretch]

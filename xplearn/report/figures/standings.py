@@ -53,7 +53,9 @@ def leaderboard(board: Board, *, name: str = "leaderboard") -> Figure | None:
     interval.axis(drawing, scale, top, end)
     y = top + interval.HEAD
     for rank, (label, group) in enumerate(groups.items()):
-        _group(drawing, scale, y, rank, label, group)
+        drawing.text((8, y + 18), f"{rank + 1}", "k-muted", size=TEXT)
+        drawing.text((30, y + 18), label, "k-strong", size=TEXT, room=drawing.width - 44)
+        _arms(drawing, scale, y + interval.NAME, hue(rank), group)
         y += _height(group)
     caption = (
         f"Mean score, 0 to 100, with {100 * board.confidence:g} % bootstrap intervals; {len(groups)} configurations, "
@@ -84,15 +86,11 @@ def _bands(drawing: Drawing, groups: dict[str, list[Standing]], y: float) -> Non
     """Behind the names of configurations an arm of which is tied with the best."""
     for group in groups.values():
         if any(standing.tied for standing in group):
-            drawing.rect(2, y + 2, drawing.width - 4, _height(group) - 4, "k-band", round=5)
+            drawing.rect((2, y + 2, drawing.width - 4, _height(group) - 4), "k-band", round=5)
         y += _height(group)
 
 
-def _group(drawing: Drawing, scale: Scale, y: float, rank: int, label: str, group: Sequence[Standing]) -> None:
-    colour = hue(rank)
-    drawing.text((8, y + 18), f"{rank + 1}", "k-muted", size=TEXT)
-    drawing.text((30, y + 18), label, "k-strong", size=TEXT, room=drawing.width - 44)
-    y += interval.NAME
+def _arms(drawing: Drawing, scale: Scale, y: float, colour: int, group: Sequence[Standing]) -> None:
     interval.rules(drawing, scale, y, y + interval.LINE * len(group) + 3)
     y += interval.LINE / 2 + 1
     for standing in sorted(group, key=lambda found: found.contender.arm):

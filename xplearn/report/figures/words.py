@@ -17,7 +17,7 @@ ELLIPSIS = "…"
 _WIDTHS = {
     0.24: "'|ijl",
     0.28: " !,./:;I[\\]ft",
-    0.335: "\"()-`r{}*",
+    0.335: '"()-`r{}*',
     0.5: "Jckvsxyz^",
     0.56: "#$?L_abdeghnopqu0123456789",
     0.585: "+<=>~≈−±×",
@@ -62,9 +62,7 @@ def wrapped(text: str, room: float, size: float = SMALL, *, most: int = 3) -> li
     """``text`` in at most ``most`` lines, broken after spaces and the marks in names; what does not fit is cut as by ``fitted``."""
     lines = [""]
     for piece in _BREAKS.findall(text):
-        if width(lines[-1] + piece.rstrip(), size) <= room or not lines[-1]:
-            lines[-1] += piece
-        elif len(lines) == most:
+        if not lines[-1] or len(lines) == most or width(lines[-1] + piece.rstrip(), size) <= room:
             lines[-1] += piece
         else:
             lines.append(piece)

@@ -2,22 +2,78 @@
 
 from __future__ import annotations
 
-from xplearn.report.figure import Sheet
+import csv
+import io
+import re
+from collections.abc import Iterator
+from html import escape
+
+from xplearn.metrics.bootstrap import Interval
+from xplearn.report.figure import Cell, Sheet
+from xplearn.report.sheets.cells import numeric, shown, value, words
+
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>()#+!|~$&:@-])")
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    "`": r"\textasciigrave{}",
+    "'": r"\textquotesingle{}",
+    "–": "--",
+    "±": r"$\pm$",
+    "×": r"$\times$",
+    "≈": r"$\approx$",
+    "→": r"$\rightarrow$",
+    "−": r"$-$",
+    **{mark: f"\\{mark}" for mark in "&%$#_{}"},
+}
+_RUN_BY_SPREADSHEETS = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
 
 
 def to_markdown(sheet: Sheet) -> str:
     """A heading, a table as GitHub's Markdown has it, and the caption; marked rows are bold."""
-    return ""
+    head = " | ".join(_markdown(column) for column in sheet.columns)
+    rule = " | ".join("---:" if numeric(sheet, at) else "---" for at in range(len(sheet.columns)))
+    lines = [f"### {_markdown(sheet.title)}", "", f"| {head} |", f"| {rule} |"]
+    for row in range(len(sheet.rows)):
+        cells = [_figure(sheet, row, at) or _markdown(shown(sheet, row, at)) for at in range(len(sheet.columns))]
+        lines.append(f"| {' | '.join(f'**{cell}**' if cell and row in sheet.marked else cell for cell in cells)} |")
+    return "\n".join([*lines, "", *([_markdown(sheet.caption), ""] if sheet.caption else [])])
 
 
 def to_csv(sheet: Sheet) -> str:
-    """RFC 4180 with a header line, numbers in full; an interval has three columns. Text that a spreadsheet would run is quoted by ``'``."""
-    return ""
+    """RFC 4180 with a header line and numbers in full; an interval has three columns, the last two its bounds.
+
+    Text that a spreadsheet would run as a formula gets an apostrophe in front.
+    """
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\r\n")
+    wide = [any(isinstance(row[at], Interval) for row in sheet.rows) for at in range(len(sheet.columns))]
+    names = [[name, f"{name} low", f"{name} high"] if three else [name] for name, three in zip(sheet.columns, wide, strict=True)]
+    writer.writerow([_harmless(name) for group in names for name in group])
+    for row in sheet.rows:
+        writer.writerow([cell for found, three in zip(row, wide, strict=True) for cell in _fields(found, three=three)])
+    return file.getvalue()
 
 
 def to_latex(sheet: Sheet) -> str:
-    r"""A ``table`` for ``\usepackage{booktabs}``; marked rows are bold."""
-    return ""
+    r"""A ``table`` for ``\usepackage{booktabs}`` and ``\usepackage[T1]{fontenc}``; marked rows are bold."""
+    columns = "".join("r" if numeric(sheet, at) else "l" for at in range(len(sheet.columns)))
+    lines = [
+        r"\begin{table}",
+        r"\centering",
+        rf"\caption{{{_latex(sheet.title)}. {_latex(sheet.caption)}}}",
+        rf"\label{{tab:{sheet.name}}}",
+    ]
+    lines += [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", " & ".join(_latex(name) for name in sheet.columns) + r" \\", r"\midrule"]
+    for row in range(len(sheet.rows)):
+        cells = [_latex(shown(sheet, row, at)) for at in range(len(sheet.columns))]
+        lines.append(" & ".join(rf"\textbf{{{cell}}}" if row in sheet.marked else f"{{{cell}}}" for cell in cells) + r" \\")
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
 
 
 def sheet_html(sheet: Sheet) -> str:
@@ -26,4 +82,52 @@ def sheet_html(sheet: Sheet) -> str:
     Headers have a scope; cells that sort as numbers have them in ``data-sort``, the headers of such columns have ``data-number``; marked
     rows have the class ``k-marked``.
     """
-    return ""
+    numbers = [numeric(sheet, at) for at in range(len(sheet.columns))]
+    heads = "".join(
+        f'<th scope="col"{" data-number" if number else ""}>{escape(words(name))}</th>'
+        for name, number in zip(sheet.columns, numbers, strict=True)
+    )
+    starts = ['<tr class="k-marked">' if row in sheet.marked else "<tr>" for row in range(len(sheet.rows))]
+    rows = "\n".join(f"{start}{_row(sheet, row, numbers)}</tr>" for row, start in enumerate(starts))
+    caption = f"<caption>{escape(words(sheet.caption))}</caption>" if sheet.caption else ""
+    label = escape(words(sheet.title))
+    return (
+        f'<div class="k-sheet" tabindex="0" role="region" aria-label="{label}"><table>{caption}\n'
+        f"<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}\n</tbody></table></div>"
+    )
+
+
+def _row(sheet: Sheet, row: int, numbers: list[bool]) -> str:
+    found = []
+    for at, number in enumerate(numbers):
+        text, sorted_by = escape(shown(sheet, row, at)), value(sheet.rows[row][at])
+        sort = "" if sorted_by is None else f' data-sort="{sorted_by!r}"'
+        look = ' class="k-number"' if number else ""
+        found.append(f'<th scope="row">{text}</th>' if at == 0 and not number else f"<td{look}{sort}>{text}</td>")
+    return "".join(found)
+
+
+def _figure(sheet: Sheet, row: int, column: int) -> str:
+    """A number or an interval, which needs no escape; empty for text."""
+    return "" if isinstance(sheet.rows[row][column], str) else shown(sheet, row, column)
+
+
+def _markdown(text: str) -> str:
+    return _MARKDOWN.sub(r"\\\1", words(text))
+
+
+def _latex(text: str) -> str:
+    return "".join(_LATEX.get(character, character) for character in words(text))
+
+
+def _fields(cell: Cell, *, three: bool) -> Iterator[str]:
+    if isinstance(cell, Interval):
+        yield from ("" if bound is None else repr(bound) for bound in (cell.mean, cell.low, cell.high))
+        return
+    yield _harmless(cell) if isinstance(cell, str) else "" if value(cell) is None else repr(cell)
+    yield from ["", ""] if three else []
+
+
+def _harmless(text: str) -> str:
+    said = words(text)
+    return f"'{said}" if said.startswith(_RUN_BY_SPREADSHEETS) else said

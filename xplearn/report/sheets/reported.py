@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from xplearn.report.figure import Sheet
 
-
-class Reported(Protocol):
-    """A figure as a paper reports it."""
-
-    paper: str
-    method: str
-    policy: str
-    domain: str
-    split: str
-    figure: str
-    value: float
-    note: str
+if TYPE_CHECKING:
+    from xplearn.reported import Reported
 
 
 def reported_sheet(rows: Sequence[Reported], *, name: str = "reported-table") -> Sheet | None:
     """Figures as papers report them, never measured here and not comparable with ours; title and caption say so."""
-    return None
+    if not rows:
+        return None
+    return Sheet(
+        name=name,
+        title="Reported by papers, not measured here",
+        caption=(
+            "as the papers report them, other policies, splits and environment versions than ours: nothing here was measured by xplearn, "
+            "and nothing of it may stand in one table with what was"
+        ),
+        columns=("paper", "method", "policy", "domain", "split", "environment", "figure", "value", "note"),
+        rows=[[row.paper, row.method, row.policy, row.domain, row.split, row.environment, row.figure, row.value, row.note] for row in rows],
+    )
