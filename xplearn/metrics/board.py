@@ -65,6 +65,8 @@ class Standing:
     """The best, or not distinguishable from it after Holm's correction."""
     profile: Array
     """Share of (task, seed) scores above each of the board's ``thresholds``."""
+    band: tuple[Array, Array] | None = None
+    """Lower and upper bound of the profile, threshold by threshold; None where nothing is known about the spread."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

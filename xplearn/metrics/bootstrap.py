@@ -95,10 +95,13 @@ class Bootstrap:
             tasks: how many there are in each group that was drawn by itself; more than one in at least one of them.
             within: what the figure can be.
         """
-        low, high = self.stretched(resampled, widening(sum(tasks), len(tasks), self.confidence))
-        return Interval(
-            mean=value, low=float(max(low, min(within[0], resampled.min()))), high=float(min(high, max(within[1], resampled.max())))
-        )
+        return self.around(value, resampled, widening(sum(tasks), len(tasks), self.confidence), within)
+
+    def around(self, value: float, resampled: Array, factor: float, within: Range = ANY) -> Interval:
+        """A figure with the percentiles of its resampled values ``[resamples]``, ``stretched`` but not beyond what it can be."""
+        low, high = self.stretched(resampled, factor)
+        least, most = min(within[0], resampled.min()), max(within[1], resampled.max())
+        return Interval(mean=value, low=float(max(low, least)), high=float(min(high, most)))
 
     def stretched(self, resampled: Array, factor: float) -> Array:
         """The percentiles that hold ``confidence`` of ``[resamples, ...]``, ``factor`` times as far from the mean: ``[2, ...]``."""

@@ -1,0 +1,81 @@
+"""What a mean over seeds and tasks varies with, and how far it may be off.
+
+Of scores ``[seeds, tasks]`` whose tasks come from strata (domains) that count alike, the mean varies with the tasks that happen to be on
+the panel, with the seeds that happened to be run, and with chance in each cell, which shows in both. The half-length of its interval is
+Student's, each part by the quantile of its own degrees of freedom, weighted by its share of the variance: three seeds say little, and the
+interval says so. Source: the weighted t of Cochran and Cox, Experimental Designs (1950), for crossed seeds and tasks [OURS]: with three
+seeds it holds the truth more evenly than one number of degrees of freedom by Satterthwaite's formula.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from xplearn.metrics import student
+from xplearn.metrics.bootstrap import Array
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Components:
+    """Variances of a mean, and degrees of freedom."""
+
+    tasks: float
+    """From panel to panel, for these very seeds: squared standard error over tasks."""
+    seeds: float
+    """From seed to seed, on these very tasks; 0 with a single seed."""
+    chance: float
+    """What both hold of the chance in each cell; 0 with a single seed."""
+    task_freedom: int
+    seed_freedom: int
+
+    def half(self, confidence: float) -> float:
+        """Half the length of the interval over tasks, and over seeds where there are several."""
+        level = (1.0 + confidence) / 2.0
+        over_tasks = student.quantile(level, self.task_freedom)
+        panel = max(self.tasks - self.chance, 0.0)
+        total = panel + self.seeds
+        if not self.seed_freedom or total <= 1e-12 * self.tasks:
+            return over_tasks * math.sqrt(self.tasks)
+        over_seeds = student.quantile(level, self.seed_freedom)
+        return (over_tasks * panel + over_seeds * self.seeds) / math.sqrt(total)
+
+
+def weights(strata: Sequence[int]) -> Array:
+    """Weight of each task ``[T]``, summing to 1: strata count alike, and so do the tasks of one."""
+    return np.repeat(np.array([1.0 / (len(strata) * tasks) for tasks in strata]), strata)
+
+
+def components(scores: Array, strata: Sequence[int]) -> Components | None:
+    """What the mean of scores ``[S, T]`` varies with; None where a stratum has a single task, so that nothing is known of others.
+
+    Args:
+        scores: finite.
+        strata: tasks of each domain, in the order of the columns.
+    """
+    if min(strata) < 2:
+        return None
+    seeds, several = len(scores), len(scores) > 1
+    tasks = chance = 0.0
+    for block in np.split(scores, np.cumsum(strata)[:-1], axis=1):
+        share = len(strata) ** 2 * block.shape[1]
+        tasks += float(block.mean(axis=0).var(ddof=1)) / share
+        chance += _within(block) / (share * seeds) if several else 0.0
+    by_seed = scores @ weights(strata)
+    return Components(
+        tasks=tasks,
+        seeds=float(by_seed.var(ddof=1)) / seeds if several else 0.0,
+        chance=chance,
+        task_freedom=sum(strata) - len(strata),
+        seed_freedom=seeds - 1,
+    )
+
+
+def _within(block: Array) -> float:
+    """Mean square of what neither seed nor task explains."""
+    rows, columns = block.shape
+    rest: Array = block - block.mean(axis=0) - block.mean(axis=1, keepdims=True) + block.mean()
+    return float(np.square(rest).sum() / ((rows - 1) * (columns - 1)))

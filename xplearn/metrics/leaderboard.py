@@ -1,0 +1,113 @@
+"""From contenders to a leaderboard.
+
+Scores of several seeds are a matrix ``[seeds, tasks]``; domains count alike in means and differences, as in ``continual.final``. Intervals
+speak of other tasks, and of other seeds where a contender has several. Tests speak of other tasks, for the seeds that were run: no test can
+tell a handful of seeds apart. Each kind of test is one family for Holm's correction: all differences to Base, all to the plain arm, all to
+the best.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from xplearn.metrics.board import Board, Contender, Difference, Standing, TaskScores
+from xplearn.metrics.bootstrap import Array, Bootstrap, Range
+from xplearn.metrics.components import components
+from xplearn.metrics.crossed import Estimator, Grid, grids
+from xplearn.metrics.multiple import holm
+from xplearn.metrics.permutation import sign_flip
+from xplearn.metrics.power import better, detectable, worse
+
+THRESHOLDS: Array = np.linspace(0.0, 100.0, 101)
+"""Of the performance profiles."""
+
+_DIFFERENCES: Range = (-100.0, 100.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """A difference, and what the panel could have found of it."""
+
+    difference: Difference
+    detectable: float | None
+
+
+def leaderboard(contenders: Sequence[Contender], *, title: str, environments: Mapping[str, str], bootstrap: Bootstrap) -> Board:
+    """Contenders ranked by their mean, each beside Base, its own plain arm, and the best.
+
+    Args:
+        contenders: at least one, each with a task that all its seeds played; a difference is over the seeds and tasks that both have.
+        title: what was evaluated.
+        environments: version by domain.
+        bootstrap: how intervals are drawn, and at which confidence differences count.
+    """
+    estimator = Estimator(bootstrap)
+    scored = {contender.name: grids(contender.scores)[0] for contender in contenders}
+    ranked = sorted(contenders, key=lambda contender: (-scored[contender.name].mean, contender.name))
+    best = ranked[0]
+    to_base = [_difference(one.scores, one.base, estimator) for one in ranked]
+    to_plain = [_difference(one.scores, one.plain, estimator) for one in ranked]
+    to_best = [None if one is best else _difference(one.scores, best.scores, estimator) for one in ranked]
+    known = [found.detectable for found in (*to_base, *to_plain, *to_best) if found and found.detectable is not None]
+    corrected = [_corrected(family) for family in (to_base, to_plain, to_best)]
+    standings = [
+        _standing(one, scored[one.name], estimator, against) for one, against in zip(ranked, zip(*corrected, strict=True), strict=True)
+    ]
+    return Board(
+        title=title,
+        panel=dict(Counter(domain for domain, _ in sorted({task for one in ranked for row in one.scores.values() for task in row}))),
+        environments=dict(environments),
+        standings=tuple(standings),
+        thresholds=THRESHOLDS,
+        detectable=float(np.median(known)) if known else None,
+        confidence=bootstrap.confidence,
+    )
+
+
+def _standing(contender: Contender, grid: Grid, estimator: Estimator, against: tuple[Difference | None, ...]) -> Standing:
+    base, plain, best = against
+    estimates = estimator.scores(grid, THRESHOLDS)
+    return Standing(
+        contender=contender,
+        mean=estimates.mean,
+        iqm=estimates.iqm,
+        versus_base=base,
+        versus_plain=plain,
+        versus_best=best,
+        tied=best is None or best.p_holm >= 1.0 - estimator.bootstrap.confidence,
+        profile=estimates.profile,
+        band=estimates.band,
+    )
+
+
+def _difference(ours: Mapping[int, TaskScores], theirs: Mapping[int, TaskScores], estimator: Estimator) -> _Found | None:
+    """Paired, not yet corrected; None without a common seed and task."""
+    sides = grids(ours, theirs)
+    if not sides:
+        return None
+    grid = Grid(values=sides[0].values - sides[1].values, strata=sides[0].strata)
+    differences, bootstrap = grid.by_task, estimator.bootstrap
+    p = sign_flip(differences, seed=bootstrap.seed)
+    difference = Difference(
+        interval=estimator.mean(grid, _DIFFERENCES),
+        p=p,
+        p_holm=p,
+        better=better(differences),
+        worse=worse(differences),
+        tasks=differences.size,
+    )
+    parts = components(grid.values, grid.strata)
+    if parts is None or not parts.tasks:
+        return _Found(difference=difference, detectable=None)
+    least = detectable(math.sqrt(parts.tasks), parts.task_freedom, alpha=1.0 - bootstrap.confidence)
+    return _Found(difference=difference, detectable=least)
+
+
+def _corrected(family: Sequence[_Found | None]) -> list[Difference | None]:
+    corrected = iter(holm([found.difference.p for found in family if found]))
+    return [replace(found.difference, p_holm=next(corrected)) if found else None for found in family]

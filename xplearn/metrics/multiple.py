@@ -1,0 +1,24 @@
+"""Several tests at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def holm(ps: Sequence[float]) -> list[float]:
+    """Each p corrected for all of them: none below a level where no difference is, with that probability, however they hang together.
+
+    The k-th smallest of m is multiplied by ``m - k + 1``, at least as large as the one before it and at most 1. Source: Holm, A Simple
+    Sequentially Rejective Multiple Test Procedure (1979).
+    """
+    found = [0.0] * len(ps)
+    least = 0.0
+    for rank, at in enumerate(sorted(range(len(ps)), key=ps.__getitem__)):
+        least = max(least, min(1.0, (len(ps) - rank) * ps[at]))
+        found[at] = least
+    return found
+
+
+def tied(ps: Sequence[float], alpha: float) -> list[bool]:
+    """Which of several are not distinguishable from the best, by the p of each one's difference to it, after Holm's correction."""
+    return [p >= alpha for p in holm(ps)]

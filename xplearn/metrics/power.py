@@ -1,0 +1,37 @@
+"""What a panel can find, and what a condition spoils."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from xplearn.metrics import student
+from xplearn.metrics.bootstrap import Array
+
+POWER = 0.8
+"""How often a difference that is there is to be found."""
+
+_TIE = 1e-9
+
+
+def detectable(error: float, freedom: int, *, alpha: float = 0.05, power: float = POWER) -> float:
+    """Smallest paired difference that a two-sided test finds with this power, in the unit of the error.
+
+    ``(t(1 - alpha / 2) + t(power)) * error``: the usual approximation of the noncentral t distribution by a shifted one.
+
+    Args:
+        error: standard error of the mean difference over tasks.
+        freedom: its degrees of freedom, tasks minus 1.
+        alpha: of the test.
+        power: of the test.
+    """
+    return (student.quantile(1.0 - alpha / 2.0, freedom) + student.quantile(power, freedom)) * error
+
+
+def better(differences: Array) -> int:
+    """On how many tasks one condition lies above the other, of one difference per task ``[N]``."""
+    return int((differences > _TIE).sum())
+
+
+def worse(differences: Array) -> int:
+    """On how many tasks it lies below: negative transfer where the other is Base."""
+    return better(-np.asarray(differences))
