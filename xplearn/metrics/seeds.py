@@ -49,16 +49,20 @@ def pools(entries: Sequence[Entry]) -> list[Pool]:
         found.setdefault(entry.configuration, {}).setdefault(entry.matrix.arm, {}).setdefault(entry.seed, entry)
     if not any(len(by_seed) > 1 for by_arm in found.values() for by_seed in by_arm.values()):
         return []
-    firsts = {key: [entry for by_seed in by_arm.values() for entry in by_seed.values()] for key, by_arm in found.items()}
-    titles = {key: common([entry.title for entry in members]) for key, members in firsts.items()}
-    repeated = Counter(titles.values())
-    names = {key: title if repeated[title] == 1 else firsts[key][0].run for key, title in titles.items()}
+    names = called({key: [entry for by_seed in by_arm.values() for entry in by_seed.values()] for key, by_arm in found.items()})
     return [
         Pool(configuration=key, arm=arm, name=names[key] + _suffix(by_arm[arm], arm), entries=by_arm[arm])
         for key, by_arm in found.items()
         for arm in ARMS
         if arm in by_arm
     ]
+
+
+def called(configurations: Mapping[str, Sequence[Entry]]) -> dict[str, str]:
+    """What to call each configuration: what the names of its runs have in common; its first run where another is called so."""
+    titles = {key: common([entry.title for entry in members]) for key, members in configurations.items()}
+    repeated = Counter(titles.values())
+    return {key: title if repeated[title] == 1 else configurations[key][0].run for key, title in titles.items()}
 
 
 def averaged(matrices: Iterable[Matrix]) -> Matrix:

@@ -1,0 +1,157 @@
+"""From recorded runs to leaderboards: runs that may stand in one table, on one panel of tasks, make one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from xplearn.errors import RecordError
+from xplearn.metrics.board import Board, Contender, TaskScores
+from xplearn.metrics.bootstrap import Bootstrap
+from xplearn.metrics.compare import harness
+from xplearn.metrics.leaderboard import leaderboard
+from xplearn.record.comparable import apart
+from xplearn.record.cross import Cross
+from xplearn.record.reader import Run
+from xplearn.report import compare
+from xplearn.report.contenders import Played, cells, contenders, labelled, played
+
+EVERYWHERE = "all environments"
+"""Title of the board across others."""
+
+NOT_YET = "no stage of it is evaluated yet; let it run on, then ask again"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """A run that has no place on any board, or one of its own apart from others of its domains."""
+
+    run: str
+    """What it is called."""
+    reason: str
+
+
+def boards(runs: Sequence[Run], cross: Cross | None = None) -> tuple[list[Board], list[Refused]]:
+    """The leaderboards of runs, finished or not, and what had no place in them.
+
+    Each is of runs on the same domains, of one environment version, panel and encoder. Runs that are apart from the first of their domains
+    stand on a board of their own, and are named with the reason.
+
+    Args:
+        runs: in any order; the first of a kind says what the others must be comparable with.
+        cross: that they belong to, which names them by the labels of its axes.
+    """
+    found, refused = [], []
+    by_folder = cells(cross)
+    for run, name in zip(runs, compare.names(runs), strict=True):
+        try:
+            one = played(run, name, by_folder)
+        except RecordError as error:
+            refused.append(Refused(run=name, reason=str(error)))
+            continue
+        if one is None:
+            refused.append(Refused(run=name, reason=NOT_YET))
+        else:
+            found.append(one)
+    groups, strangers = _groups(found)
+    return _titled([_board(group) for group in groups]), refused + strangers
+
+
+def across(boards: Sequence[Board]) -> Board | None:
+    """One board of the contenders that stand on all of several, such as those that a cross has for each of its streams.
+
+    Contenders are the same where they have the same labels, those aside that tell boards apart; without labels, the same name. The tasks of
+    all boards are one panel, whose domains count alike. None unless there are two boards of different domains with one in common.
+    """
+    domains = Counter(domain for board in boards for domain in board.panel)
+    if len(boards) < 2 or max(domains.values()) > 1:
+        return None
+    axes = _shared_axes(boards)
+    found = [{_identity(standing.contender, axes): standing.contender for standing in board.standings} for board in boards]
+    pooled = [_pooled([by_key[key] for by_key in found], axes) for key in found[0] if all(key in by_key for by_key in found)]
+    everywhere = [contender for contender in pooled if contender.scores]
+    if not everywhere:
+        return None
+    environments = {domain: version for board in boards for domain, version in board.environments.items()}
+    bootstrap = Bootstrap(confidence=boards[0].confidence)
+    return leaderboard(_renamed(everywhere), title=EVERYWHERE, environments=environments, bootstrap=bootstrap)
+
+
+def _groups(found: Iterable[Played]) -> tuple[list[list[Played]], list[Refused]]:
+    groups: list[list[Played]] = []
+    refused = []
+    for one in found:
+        alike = [group for group in groups if group[0].run.header.panels.keys() == one.run.header.panels.keys()]
+        problems = [next(filter(None, (apart(one.run, other.run) for other in group)), None) for group in alike]
+        home = next((group for group, problem in zip(alike, problems, strict=True) if problem is None), None)
+        if problems and problems[0]:
+            refused.append(Refused(run=one.entries[0].run, reason=str(problems[0])))
+        if home is None:
+            groups.append([one])
+        else:
+            home.append(one)
+    return groups, refused
+
+
+def _board(group: Sequence[Played]) -> Board:
+    header = group[0].run.header
+    evaluate = header.resolved["evaluate"]
+    return leaderboard(
+        contenders(group),
+        title=", ".join(sorted(header.panels)),
+        environments={domain: header.environments.get(domain, "") for domain in header.panels},
+        bootstrap=Bootstrap(confidence=evaluate["confidence"], resamples=evaluate["resamples"]),
+    )
+
+
+def _titled(found: Sequence[Board]) -> list[Board]:
+    """Titles that are there already are counted."""
+    seen: Counter[str] = Counter()
+    titled = []
+    for board in found:
+        seen[board.title] += 1
+        number = seen[board.title]
+        titled.append(replace(board, title=f"{board.title} ({number})") if number > 1 else board)
+    return titled
+
+
+def _shared_axes(boards: Sequence[Board]) -> set[str]:
+    """Axes that do more than tell the boards apart: one that has a single label on each, and not the same, is left out."""
+    by_board = [[standing.contender.axes for standing in board.standings if standing.contender.axes] for board in boards]
+    axes = {axis for contenders in by_board for labels in contenders for axis in labels}
+    told = {axis: [{labels.get(axis) for labels in contenders} for contenders in by_board] for axis in axes}
+    return {axis for axis, labels in told.items() if any(len(found) > 1 for found in labels) or all(found == labels[0] for found in labels)}
+
+
+def _identity(contender: Contender, axes: set[str]) -> tuple[object, ...]:
+    labels = tuple((axis, label) for axis, label in sorted(contender.axes.items()) if axis in axes)
+    return (contender.arm, labels) if contender.axes else (contender.arm, contender.name)
+
+
+def _pooled(same: Sequence[Contender], axes: set[str]) -> Contender:
+    """Over the seeds that it has on every board."""
+    first = same[0]
+    return replace(
+        first,
+        scores=_joined([one.scores for one in same]),
+        base=_joined([one.base for one in same]),
+        plain=_joined([one.plain for one in same]),
+        axes={axis: label for axis, label in first.axes.items() if axis in axes},
+        runs=[run for one in same for run in one.runs],
+    )
+
+
+def _joined(sides: Sequence[Mapping[int, TaskScores]]) -> dict[int, TaskScores]:
+    seeds = [seed for seed in sides[0] if all(seed in side for side in sides)]
+    return {seed: {task: score for side in sides for task, score in side[seed].items()} for seed in seeds}
+
+
+def _renamed(found: Sequence[Contender]) -> list[Contender]:
+    """By the labels that tell them apart here."""
+    shown = harness("experience")
+    names = labelled([contender.axes for contender in found])
+    return [
+        replace(contender, name=name + (shown if contender.name.endswith(shown) else "")) if name else contender
+        for contender, name in zip(found, names, strict=True)
+    ]
