@@ -93,14 +93,13 @@ def test_corpus_holds_what_the_expert_saw_and_said_in_training_tasks_alone(tmp_p
 
 def test_corpus_of_an_environment_without_expert_is_how_its_tasks_open(tmp_path, monkeypatch):
     with opened(tmp_path) as run:
-        open_pool = run.pools.open
+        about = run.pools.about
 
         def without_demos(spec):
-            pool = open_pool(spec)
-            pool.provides = pool.provides - {"env.demos"}
-            return pool
+            known = about(spec)
+            return dataclasses.replace(known, provides=known.provides - {"env.demos"})
 
-        monkeypatch.setattr(run.pools, "open", without_demos)
+        monkeypatch.setattr(run.pools, "about", without_demos)
         texts = list(corpus(run))
     assert "Task: Count up from 10.\n\n10" in texts
     assert "11" not in texts

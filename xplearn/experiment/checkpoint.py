@@ -59,6 +59,11 @@ class Checkpoints:
         numbers = sorted(int(path.name) for path in folder.iterdir() if path.name.isascii() and path.name.isdecimal())
         self.last = self._read(numbers[-1]) if numbers else None
 
+    @property
+    def place(self) -> Path:
+        """Folder of the last checkpoint."""
+        return self._at(self.last.number if self.last else 0)
+
     def save(self, agent: Agent, parts: Mapping[str, Component], *, number: int, change: str, keep: bool = False) -> None:
         """Write a checkpoint; what did not change since the last one shares its blocks. Older ones that are not kept are dropped."""
         position = _position(agent, number, change, keep)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from xplearn.agent import Agent
 from xplearn.component import Component
@@ -14,7 +17,10 @@ from xplearn.experiment.journal import BankWatch
 from xplearn.experiment.observer import Hooks, Observer
 from xplearn.experiment.pools import Pools
 from xplearn.experiment.shared import Shared
+from xplearn.experiment.shared.identity import Identity
+from xplearn.experiment.shared.reading import Reading
 from xplearn.experiment.stream import Domain
+from xplearn.interfaces import AgentView
 from xplearn.record.folder import RunFolder
 from xplearn.record.formats import load_trajectory
 from xplearn.record.header import Header
@@ -46,6 +52,8 @@ class Context:
     """What the bank held when a learner was last called."""
     changes: int = 0
     """How many changes of the agent lie behind, made in this process or restored."""
+    taken: Counter[str] = field(default_factory=Counter)
+    """How much shared work was taken over, by kind."""
     evaluated_at: int | None = None
     """``changes`` at the last evaluation."""
     proved: set[str] = field(default_factory=set)
@@ -56,14 +64,37 @@ class Context:
         """Every part by its path in the configuration."""
         return {path: part for path, (_, _, part) in self.parts.by_path.items()}
 
-    def change(self, name: str, act: Callable[[], None], *, keep: bool = False) -> None:
-        """Change the agent and checkpoint it, unless the restored state holds the change already."""
+    @cached_property
+    def identity(self) -> Identity:
+        """What tells whether another run's work is this one's."""
+        return Identity(self)
+
+    @cached_property
+    def _readings(self) -> dict[str, Reading]:
+        return {path: Reading(self.agent) for path, _, _ in self.parts.learners()} if self.shared is not None else {}
+
+    def seen_from(self, path: str) -> AgentView:
+        """The agent as the part at a path sees it: what a learner reads is noted where its calls may be shared."""
+        return self._readings.get(path, self.agent)
+
+    def read_by(self, path: str) -> frozenset[str]:
+        """What the learner at a path has read of the agent so far."""
+        return frozenset(self._readings[path].read)
+
+    def change(self, name: str, act: Callable[[], AbstractContextManager[None]], *, keep: bool = False) -> None:
+        """Change the agent and checkpoint it, unless the restored state holds the change already.
+
+        Args:
+            name: of the change.
+            act: a context that has changed the agent when it is entered; the checkpoint is written inside.
+            keep: the checkpoint for good.
+        """
         self.changes += 1
         last = self.checkpoints.last
         if last is not None and self.changes <= last.number:
             return
-        act()
-        self.checkpoint(name, keep=keep)
+        with act():
+            self.checkpoint(name, keep=keep)
 
     def checkpoint(self, name: str, *, keep: bool = False) -> None:
         """Write the agent as it is now; everything recorded so far is forced to disk first."""

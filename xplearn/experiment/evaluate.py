@@ -52,7 +52,7 @@ def evaluate(run: Context, point: int) -> None:
     before = run.agent.store.digest()
     with run.agent.store.frozen():
         for name, (domain, tasks) in run.panels.items():
-            play(run, run.pools.open(domain.env), _episodes(run, point, name, tasks), sampling(run.experiment.evaluate.sampling))
+            play(run, domain.env, _episodes(run, point, name, tasks), sampling(run.experiment.evaluate.sampling))
     after = run.agent.store.digest()
     if before != after:
         raise ContractError("evaluation", f"the bank changed while it was frozen (digest {before} before, {after} after)")

@@ -5,14 +5,15 @@ from __future__ import annotations
 import contextlib
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from xplearn.errors import ContractError
 from xplearn.experiment.contamination import contamination
 from xplearn.experiment.context import Context
 from xplearn.experiment.journal import CallJournal, NotedProgress, compare, size
+from xplearn.experiment.shared.calls import Made, sharing
 from xplearn.experiment.stream import Stage
 from xplearn.interfaces import Learner
 from xplearn.record.history import RESERVED
@@ -36,35 +37,46 @@ def learn(run: Context, stage: Stage, round: int, key: str, batch: Batch) -> Non
     """
     learners = run.parts.learners(key)
     version, before = run.agent.policy.version, fingerprints(run) if key not in ("record", *run.proved) else {}
-    for number, (path, name, learner) in enumerate(learners, start=1):
+    for number, (path, name, _) in enumerate(learners, start=1):
         change = f"{path}/{stage.index}/{round}"
         last = key != "record" or not run.parts.learners(run.experiment.learns(stage.config))
         keep = last and number == len(learners) and round == stage.config.rounds - 1
-        run.change(change, partial(_learn, run, change, name, learner, batch), keep=keep)
+        run.change(change, partial(_learn, run, change, path, name, batch), keep=keep)
     if before and run.agent.policy.version > version:
         require_movement(before, fingerprints(run), whole=not stage.config.warmup)
         run.proved |= {key} if key == "warmup" or not stage.config.warmup else set()
 
 
-def _learn(run: Context, change: str, name: str, learner: Learner, batch: Batch) -> None:
-    """One call of a learner, written down. Its checkpoint comes after; lines that none follows are dropped when the run goes on."""
+@contextlib.contextmanager
+def _learn(run: Context, change: str, path: str, name: str, batch: Batch) -> Iterator[None]:
+    """One call of a learner, written down. Its checkpoint is written inside; lines that none follows are dropped when the run goes on."""
     trajectories, store = batch(), run.agent.store
     progress, journal = run.checkpoints.progress(change, run.observer), CallJournal(name)
     run.agent.checkpoint, run.agent.journal = NotedProgress(progress, journal), journal
     before = run.watch.look(store)
-    with run.checkpoints.changing(run.agent, shared=not run.folder.bank.exists()), contextlib.closing(progress):
-        began = time.perf_counter()
-        scalars = {figure: float(value) for figure, value in learner.learn(trajectories, run.agent).items()}
-        call: dict[str, float] = {"seconds": time.perf_counter() - began}
-        _require_sound(name, change, scalars)
-        after = run.watch.look(store)
-        if after is not before:
-            _require_clean(run, name, change)
-            call |= size(store, after)
-    whose = _whose(run, change, name)
-    run.writer.history({**whose, **note} for note in (*compare(before, after), *journal.lines))
-    run.writer.scalars({**whose, "call": call, **scalars})
-    run.hooks("xplearn_learn_end", stage=whose["stage"], round=whose["round"], learner=name, scalars=scalars)
+    with sharing(run, path, trajectories) as call:
+        with run.checkpoints.changing(run.agent, shared=not run.folder.bank.exists()), contextlib.closing(progress):
+            made = (call.take() if call else None) or _made(run, path, journal, trajectories)
+            _require_sound(name, change, made.scalars)
+            after, cost = run.watch.look(store), {"seconds": made.seconds}
+            if after is not before:
+                _require_clean(run, name, change)
+                cost |= size(store, after)
+        whose = _whose(run, change, name)
+        run.writer.history({**whose, **note} for note in (*compare(before, after), *made.notes))
+        run.writer.scalars({**whose, "call": cost, **made.scalars})
+        run.hooks("xplearn_learn_end", stage=whose["stage"], round=whose["round"], learner=name, scalars=made.scalars)
+        yield
+        if call:
+            call.leave(made)
+
+
+def _made(run: Context, path: str, journal: CallJournal, trajectories: Sequence[Trajectory]) -> Made:
+    learner = cast(Learner, run.components[path])
+    began = time.perf_counter()
+    scalars = {figure: float(value) for figure, value in learner.learn(trajectories, run.seen_from(path)).items()}
+    seconds = time.perf_counter() - began
+    return Made(scalars=scalars, seconds=seconds, notes=journal.lines, policy_version=run.agent.policy.version)
 
 
 def _whose(run: Context, change: str, name: str) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from xplearn.experiment.pools import Pools
 from xplearn.experiment.prepare import corpus
 from xplearn.experiment.shared import Shared
 from xplearn.experiment.stream import domains
+from xplearn.experiment.telling import Telling
 from xplearn.experiment.tracking import trackers
 from xplearn.plugins import Plugins
 from xplearn.record.folder import RunFolder, folder_name
@@ -82,6 +83,7 @@ def open_run(
     with contextlib.ExitStack() as stack:
         place.acquire()
         stack.callback(place.release)
+        observer = stack.enter_context(contextlib.closing(Telling(observer, place.path)))
         parts = build_parts(experiment, plugins.registry)
         pools = stack.enter_context(contextlib.closing(Pools(parts, plugins.registry)))
         tasks, versions = panels(experiment, domains(experiment), pools)
@@ -168,7 +170,7 @@ def _set_up(run: Context) -> None:
     agent.store.open(str(run.folder.bank / "bank.sqlite"))
     for path, part in run.components.items():
         if path != "policy":
-            part.setup(agent)
+            part.setup(run.seen_from(path))
     if last is None:
         run.checkpoint("start")
     else:

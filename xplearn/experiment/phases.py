@@ -11,12 +11,13 @@ from xplearn.errors import ConfigError, ContractError, EnvironmentDiedError
 from xplearn.experiment.build import sampling
 from xplearn.experiment.context import Context
 from xplearn.experiment.pools import Pools
+from xplearn.experiment.shared.shelf import Shelf, demonstrations, rollouts
 from xplearn.experiment.stream import Stage, in_turn, require_known, stages, take
 from xplearn.interfaces import RolloutPlan
 from xplearn.metrics.scores import episode_result, training_phase
 from xplearn.rollout.collector import Assignment, assignments, collect
 from xplearn.rollout.pool import EnvironmentPool
-from xplearn.schema import Experiment
+from xplearn.schema import EnvSpec, Experiment
 from xplearn.seeding import Key
 from xplearn.types import Sampling, Task, Trajectory
 
@@ -71,17 +72,35 @@ class Recording:
         raise EnvironmentDiedError(dead.task.env, f"every episode of {self._phase} died, the first one so: {dead.error}")
 
 
-def play(run: Context, pool: EnvironmentPool, episodes: Sequence[Assignment], how: Sampling) -> None:
-    """Play the episodes of one phase that are not recorded yet."""
-    if not episodes:
+def play(run: Context, spec: EnvSpec, episodes: Sequence[Assignment], how: Sampling) -> None:
+    """Play the episodes of one phase that are neither recorded yet nor shared."""
+    missing = _missing(run, episodes)
+    if not missing:
         return
-    phase = episodes[0].phase
-    done = run.writer.done(phase)
-    missing = [episode for episode in episodes if episode.id not in done]
-    if missing:
-        with Recording(run, phase, len(missing)) as recording:
-            for trajectory in collect(run.agent, pool, missing, sampling=how, max_steps=run.experiment.run.max_steps):
-                recording.add(trajectory)
+    shelf = rollouts(run, spec, missing, how)
+    with Recording(run, missing[0].phase, len(missing)) as recording:
+        left = _left(recording, shelf, missing)
+        steps = run.experiment.run.max_steps
+        for trajectory in collect(run.agent, run.pools.open(spec), left, sampling=how, max_steps=steps) if left else ():
+            recording.add(trajectory)
+            shelf.leave(trajectory.id, trajectory)
+
+
+def _missing(run: Context, episodes: Sequence[Assignment]) -> list[Assignment]:
+    done = run.writer.done(episodes[0].phase) if episodes else frozenset()
+    return [episode for episode in episodes if episode.id not in done]
+
+
+def _left(recording: Recording, shelf: Shelf, episodes: Sequence[Assignment]) -> list[Assignment]:
+    """Record what the shelf has; the rest."""
+    left = []
+    for episode in episodes:
+        found = shelf.take(episode)
+        if found is None:
+            left.append(episode)
+        else:
+            recording.add(found)
+    return left
 
 
 def gather(run: Context, stage: Stage, round: int) -> list[Trajectory]:
@@ -99,7 +118,7 @@ def _demonstrations(run: Context, stage: Stage, plan: RolloutPlan) -> list[Traje
     phase = training_phase(stage.index, 0) if plan.source == "demonstration" else f"shown/{stage.index}"
     tasks = training_tasks(run.pools, stage)
     episodes = assignments(tasks, ["plain"], 1, phase=phase, scope=_opening(stage))
-    _show(run, run.pools.open(stage.config.env), episodes)
+    _show(run, stage.config.env, episodes)
     return run.recorded(phase, [episode.id for episode in episodes])
 
 
@@ -109,7 +128,7 @@ def _rollouts(run: Context, stage: Stage, round: int, plan: RolloutPlan) -> list
     scope, noise = (_opening(stage), (round,)) if plan.shows else (("train", stage.index, round), ())
     tasks = in_turn(training_tasks(run.pools, stage), stage.config.per_round, round, run.agent.seed, "round", stage.index)
     episodes = assignments(tasks, plan.arms, plan.replicas, phase=phase, scope=scope, noise=noise)
-    play(run, run.pools.open(stage.config.env), episodes, sampling(run.experiment.sampling))
+    play(run, stage.config.env, episodes, sampling(run.experiment.sampling))
     return run.recorded(phase, [episode.id for episode in episodes])
 
 
@@ -145,14 +164,17 @@ def require_training_tasks(experiment: Experiment, pools: Pools) -> None:
         training_tasks(pools, stage)
 
 
-def _show(run: Context, pool: EnvironmentPool, episodes: Sequence[Assignment]) -> None:
-    """Have the expert show what is not recorded yet."""
-    done = run.writer.done(episodes[0].phase)
-    missing = [episode for episode in episodes if episode.id not in done]
-    if missing:
-        with Recording(run, missing[0].phase, len(missing)) as recording:
-            for trajectory in _shown(run, pool, missing):
-                recording.add(trajectory)
+def _show(run: Context, spec: EnvSpec, episodes: Sequence[Assignment]) -> None:
+    """Have the expert show what is neither recorded yet nor shared."""
+    missing = _missing(run, episodes)
+    if not missing:
+        return
+    shelf = demonstrations(run, spec, {episode.id: (episode.task, episode.seed(run.agent.seed)) for episode in missing})
+    with Recording(run, missing[0].phase, len(missing)) as recording:
+        left = _left(recording, shelf, missing)
+        for trajectory in _shown(run, run.pools.open(spec), left) if left else ():
+            recording.add(trajectory)
+            shelf.leave(trajectory.id, trajectory)
 
 
 def _shown(run: Context, pool: EnvironmentPool, episodes: Sequence[Assignment]) -> Iterator[Trajectory]:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xplearn.capability import Capability
-from xplearn.errors import ConfigError, IncompatibleError
+from xplearn.component import Component
+from xplearn.errors import ConfigError, IncompatibleError, PluginError, UnknownComponentError
 from xplearn.experiment.build import Parts, check_mix
 from xplearn.registry import Registry
 from xplearn.rollout.pool import EnvironmentPool, open_pool
@@ -15,9 +16,10 @@ from xplearn.types import Task
 
 
 @dataclass(frozen=True)
-class _Offer:
-    """What an open pool provides."""
+class About:
+    """What is known of an environment that was open once."""
 
+    version: str
     provides: frozenset[Capability]
     requires: frozenset[Capability] = frozenset()
 
@@ -30,6 +32,7 @@ class Pools:
         self._spec: EnvSpec | None = None
         self._pool: EnvironmentPool | None = None
         self._tasks: dict[tuple[str, str], Sequence[Task]] = {}
+        self._known: dict[str, About] = {}
 
     def open(self, spec: EnvSpec) -> EnvironmentPool:
         """The pool of this environment; another one that is open is closed.
@@ -43,10 +46,24 @@ class Pools:
         run = self._parts.experiment.run
         pool = open_pool(spec, slots=run.batch, workers=run.workers, step_seconds=run.step_seconds, listing=self._parts.lists_actions)
         self._spec, self._pool = spec, pool
-        problems = check_mix(self._parts, spec, _Offer(pool.provides), self._registry)
+        about = self._known[repr(spec)] = About(pool.version, pool.provides)
+        problems = check_mix(self._parts, spec, about, self._registry)
         if problems:
             raise IncompatibleError(problems)
         return pool
+
+    def about(self, spec: EnvSpec) -> About:
+        """What an environment is: opened only if it never was."""
+        if repr(spec) not in self._known:
+            self.open(spec)
+        return self._known[repr(spec)]
+
+    def made_by(self, spec: EnvSpec) -> type[Component] | None:
+        """Its class; None where only its own interpreter has it."""
+        try:
+            return self._registry.get("environment", spec.name).load()
+        except (UnknownComponentError, PluginError):
+            return None
 
     def tasks(self, spec: EnvSpec, split: str, path: str) -> Sequence[Task]:
         """All tasks of a split, asked for once: opening a pool is dear. ``path`` is where the configuration asks."""

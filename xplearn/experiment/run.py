@@ -67,6 +67,7 @@ def run_experiment(
         with open_run(experiment, plugins, given, place, observer or Silent(), shared=shared) as run:
             walk(run)
             finish(run)
+            _tell(run)
     done = load(place.path)
     return RunResult(folder=place.path, header=done.header, table=done.table())
 
@@ -89,3 +90,10 @@ def play_round(run: Context, stage: Stage, round: int) -> None:
     if stage.point == 1 and round == 0 and run.experiment.evaluate.before:
         evaluate(run, 0)
     learn(run, stage, round, run.experiment.learns(stage.config), functools.cache(lambda: studied(run, stage, round, batch())))
+
+
+def _tell(run: Context) -> None:
+    """Say what was taken over."""
+    counts = ", ".join(f"{count} {kind}" for kind, count in sorted(run.taken.items()) if count)
+    if counts:
+        run.observer.note(f"done before and not again: {counts}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import warnings
 from collections.abc import Iterator
@@ -82,6 +83,7 @@ class LoraWeights:
         from peft import get_peft_model_state_dict
 
         self._peft.peft_config["default"].save_pretrained(str(folder))
+        _settle(folder / "adapter_config.json")
         write_tensors(folder / ADAPTER_FILE, get_peft_model_state_dict(self._peft))
 
     def load(self, folder: Path) -> None:
@@ -141,6 +143,16 @@ class AllWeights:
 
 
 Weights = LoraWeights | AllWeights
+
+
+def _settle(path: Path) -> None:
+    """Write PEFT's sets, such as the layers it adapts, in one order: the same adapter, the same bytes."""
+    raw = json.loads(path.read_text(encoding="utf-8"))
+    settled = {
+        name: sorted(value) if isinstance(value, list) and all(isinstance(item, str) for item in value) else value
+        for name, value in raw.items()
+    }
+    path.write_text(json.dumps(settled, indent=2, sort_keys=True), encoding="utf-8")
 
 
 def write_tensors(path: Path, tensors: Any) -> None:

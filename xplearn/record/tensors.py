@@ -6,6 +6,7 @@ torch is imported only where a tensor is at hand, or was when the record was wri
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import zipfile
 from collections.abc import Mapping
@@ -110,6 +111,25 @@ def remove_state(path: Path) -> None:
     """Delete what ``save_state`` wrote, if anything."""
     for suffix in (".safetensors", ".npz", ".json"):
         path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+
+def digest_of(state: State) -> str:
+    """Hash of a state's content: equal states, equal digests, wherever their tensors lie."""
+    arrays: dict[str, Any] = {}
+    found = hashlib.sha256(json.dumps(_split(state, arrays), sort_keys=True).encode())
+    for value in arrays.values():
+        array = value.detach().cpu() if is_tensor(value) else np.ascontiguousarray(value)
+        found.update(f"{array.dtype}{tuple(array.shape)}".encode() + _raw(array))
+    return found.hexdigest()
+
+
+def _raw(array: Any) -> bytes:
+    """The bytes of an array, or of a tensor whatever its number format."""
+    if not is_tensor(array):
+        return bytes(array.tobytes())
+    import torch
+
+    return bytes(array.contiguous().reshape(-1).view(torch.uint8).numpy().tobytes())
 
 
 def _split(value: Any, arrays: dict[str, Any]) -> Any:
