@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xplearn.cli.arguments import Commands, add_command
+from xplearn.errors import ConfigError, RecordError
 from xplearn.report.printable import printable
 
 if TYPE_CHECKING:
@@ -15,33 +16,79 @@ if TYPE_CHECKING:
 
 EXAMPLES = """  xplearn show                       the runs below ./runs
   xplearn show runs/demo-1a2b3c4d    its table, also while it goes on
+  xplearn show runs/demo-1a2b3c4d -f what it is doing, its curves and its table, until it is over
   xplearn show runs/a-* runs/b-*     several side by side, with paired differences
+  xplearn show runs/bench            a cross: its grid, and the runs that match side by side; -f while it goes on
   xplearn show runs/mini-indomain    all runs in a folder, side by side as far as they match
 """
 
 
 def add(commands: Commands) -> None:
     """Register the command."""
-    parser = add_command(commands, "show", "print the table of a run, finished or not, or several side by side", EXAMPLES)
+    parser = add_command(commands, "show", "print the table of a run, finished or not, of several side by side, or of a cross", EXAMPLES)
     parser.add_argument(
         "runs", nargs="*", metavar="run", help="run folders, or one that holds some; left out, the runs below ./runs are listed"
     )
+    parser.add_argument("-f", "--follow", action="store_true", help="look on while it goes on, until it is over; Ctrl-C leaves, it goes on")
     parser.set_defaults(call=call)
 
 
 def call(args: argparse.Namespace) -> int:
     """Print one run, several side by side, or list those there are."""
     from xplearn.cli.terminal import console
+    from xplearn.record.cross import NAME
     from xplearn.report import text
 
+    if args.follow:
+        return _follow(args.runs)
     if not args.runs:
         return _list(Path("runs"))
+    if len(args.runs) == 1 and (Path(args.runs[0]) / NAME).exists():
+        return _cross(Path(args.runs[0]))
     runs = [run for given in args.runs for run in _runs(Path(given))]
-    if len(runs) == 1:
-        text.render(runs[0], console())
-    else:
+    if len(runs) > 1:
         _compare(runs)
+        return 0
+    text.render(runs[0], console())
+    if runs[0].header.status == "running":
+        print(printable(f"look on while it goes on: xplearn show {runs[0].path} --follow"))
     return 0
+
+
+def _cross(folder: Path) -> int:
+    """Print the grid of a cross, then its finished runs side by side as far as they match."""
+    from xplearn.cli.follow_cross import finished, summary
+    from xplearn.cli.terminal import console
+    from xplearn.record.cross import load_cross
+    from xplearn.record.reader import load
+
+    cross = load_cross(folder)
+    summary(cross, folder, console())
+    by_domains: dict[frozenset[str], list[Run]] = {}
+    for run in map(load, finished(cross, folder)):
+        by_domains.setdefault(frozenset(run.header.panels), []).append(run)
+    for runs in by_domains.values():
+        print(printable(f"\n{len(runs)} runs on {_panels(runs)}"))
+        try:
+            _compare(runs)
+        except RecordError as reason:
+            print(printable(str(reason)))
+    if any(cell.state == "running" for cell in cross.cells):
+        print(printable(f"look on while it goes on: xplearn show {folder} --follow"))
+    return 0
+
+
+def _follow(given: Sequence[str]) -> int:
+    """Look on while one run goes on."""
+    from xplearn.cli.follow import RunView, follow
+    from xplearn.cli.follow_cross import CrossView
+    from xplearn.cli.terminal import console
+    from xplearn.record.cross import NAME
+
+    if len(given) != 1:
+        raise ConfigError("--follow", "looks on at one run, or one cross; name its folder, e.g. xplearn show runs/demo-1a2b3c4d --follow")
+    folder = Path(given[0])
+    return follow(CrossView(folder) if (folder / NAME).exists() else RunView(folder), console())
 
 
 def _compare(runs: Sequence[Run]) -> None:
@@ -104,7 +151,6 @@ def _runs_in(root: Path) -> list[Path]:
 
 def _list(root: Path) -> int:
     from xplearn.cli.listed import listed
-    from xplearn.errors import RecordError
 
     folders = _runs_in(root)
     if not folders:

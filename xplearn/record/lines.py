@@ -23,10 +23,15 @@ def read_lines(path: Path, parse: Callable[[str], T]) -> Iterator[T]:
         for number, line in enumerate(file, start=1):
             if not line.endswith(b"\n"):
                 return
-            yield _parsed(path, number, line, parse)
+            yield parsed(path, number, line, parse)
 
 
-def _parsed(path: Path, number: int, line: bytes, parse: Callable[[str], T]) -> T:
+def parsed(path: Path, number: int, line: bytes, parse: Callable[[str], T]) -> T:
+    """One whole line; the number, from 1, is for the message.
+
+    Raises:
+        RecordError: it cannot be parsed.
+    """
     try:
         return parse(line.decode())
     except (ValueError, LookupError, TypeError, AttributeError) as error:
@@ -42,7 +47,7 @@ def mend(path: Path, keep: Callable[[Any], bool], parse: Callable[[str], Any]) -
         end = data.rfind(b"\n") + 1
         while end:
             start = data.rfind(b"\n", 0, end - 1) + 1
-            if keep(_parsed(path, data.count(b"\n", 0, end), data[start:end], parse)):
+            if keep(parsed(path, data.count(b"\n", 0, end), data[start:end], parse)):
                 break
             end = start
         file.truncate(end)

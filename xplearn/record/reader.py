@@ -43,7 +43,7 @@ class Run:
 
     def scalars(self) -> list[dict[str, Any]]:
         """The learners' figures, one mapping for each stage, round and learner."""
-        return list(dict(read_lines(self._folder.metrics, _figures)).values())
+        return list(dict(read_lines(self._folder.metrics, load_figures)).values())
 
     def calls(self) -> list[Call]:
         """What each call of a learner cost, in order, and how large a bank it left; none of a run recorded before costs were."""
@@ -119,7 +119,7 @@ class Run:
         return pd.DataFrame([as_json(result) for result in self.episodes()])
 
 
-def _figures(line: str) -> tuple[tuple[int, int, str], dict[str, Any]]:
+def load_figures(line: str) -> tuple[tuple[int, int, str], dict[str, Any]]:
     """One learner's figures, after what they belong to."""
     raw = json.loads(line)
     figures = {name: value for name, value in raw.items() if name not in ("number", "call")}

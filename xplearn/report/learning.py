@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from xplearn.metrics.rounds import Round, build_rounds, trained
+from xplearn.metrics.rounds import Round, build_rounds, figure, trained
+from xplearn.record.history import RESERVED
 from xplearn.report.curve import spark
 
 if TYPE_CHECKING:
@@ -17,6 +19,14 @@ if TYPE_CHECKING:
 
 FEWEST = 3
 """Rounds that make a curve."""
+
+TELLING = ("loss", "reward", "success", "kl", "divergence", "entropy", "gate", "utility", "norm")
+"""Words in the names of figures that say how learning goes, the most telling first."""
+
+UNTELLING = RESERVED | {"seconds", "tokens", "tokens_per_second", "steps", "trajectories", "bank", "gain_mean"}
+"""Figures that say how long or how much, and those that the rounds' own curves show."""
+
+MOST_FIGURES = 6
 
 CAPTION = (
     "first and last round, and the curve: mean training score by arm; gain: experience arm minus plain arm; gain_mean: as a learner tells "
@@ -57,9 +67,15 @@ def render(run: Run, results: Sequence[EpisodeResult], console: Console) -> None
     console.print(CAPTION, style="dim")
 
 
-def rounds(run: Run, results: Sequence[EpisodeResult]) -> list[Round]:
-    """The rounds of a run so far, warm-up stages aside, from its episodes and what its learners told."""
-    shown = demonstrations(run, results)
+def rounds(run: Run, results: Sequence[EpisodeResult], shown: Collection[str] | None = None) -> list[Round]:
+    """The rounds of a run so far, warm-up stages aside, from its episodes and what its learners told.
+
+    Args:
+        run: itself.
+        results: its episodes.
+        shown: its ``demonstrations``, by whoever knows them.
+    """
+    shown = demonstrations(run, results) if shown is None else shown
     warmups = {index for index, stage in enumerate(run.header.resolved["stream"]) if stage["warmup"]}
     played = (result for result in results if result.phase not in shown)
     return [found for found in build_rounds(played, run.scalars(), run.calls()) if found.place[0] not in warmups]
@@ -83,6 +99,31 @@ def curves(rounds: Sequence[Round]) -> list[Curve]:
         ("bank", tuple(found.bank for found in rounds), "{:,.0f}", None),
     ]
     return [_curve(name, values, form, scale) for name, values, form, scale in named if any(value is not None for value in values)]
+
+
+def figures(scalars: Iterable[Mapping[str, Any]]) -> list[Curve]:
+    """What learners tell, call by call: at most six of the figures that change.
+
+    Those with one of ``TELLING`` in their name come first, in its order, then the others as they are told.
+    """
+    found: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for line in scalars:
+        for name in line:
+            value = figure(line, name)
+            if value is not None and name not in UNTELLING:
+                found[line["learner"], name].append(value)
+    changing = [key for key, values in found.items() if len(set(values)) > 1]
+    return [_figure(path, name, found[path, name]) for path, name in sorted(changing, key=lambda key: _rank(key[1]))[:MOST_FIGURES]]
+
+
+def _rank(name: str) -> int:
+    """Place among the telling names; behind them all for another."""
+    words = name.split("_")
+    return next((place for place, word in enumerate(TELLING) if word in words), len(TELLING))
+
+
+def _figure(path: str, name: str, values: Sequence[float]) -> Curve:
+    return Curve(name=f"{path} {name}", values=tuple(values), form="{:.4g}", low=min(values), high=max(values))
 
 
 def lines(curves: Sequence[Curve], width: int) -> list[str]:

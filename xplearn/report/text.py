@@ -76,25 +76,45 @@ def standing(run: Run) -> str:
 
 
 def tables(table: Table, width: int) -> list[RichTable]:
-    """The table in as many pieces as the width asks for; each begins with the row's label, and no figure is ever cut.
+    """The table, then scores and what they cost in tokens by kind of task where kinds are few, in pieces that fit the width."""
+    return [*rows(table, width), *by_kind(table, width)]
 
-    Domains have a column where there are several; scores, and what they cost in tokens, by kind of task follow where kinds are few.
-    """
-    lines, points = [cells(row) for row in table.rows], [row.point for row in table.rows]
-    leading = 2 if len({row.domain for row in table.rows}) > 1 else 1
-    left_out = _left_out(table)
-    figures = [Column(name, tuple(line[at] for line in lines)) for at, name in enumerate(COLUMNS) if name not in left_out]
-    pieces = [draw([*figures[:leading], *piece], points) for piece in pack(figures[2:], figures[:leading], width)]
-    named = kinds(table)
+
+def rows(table: Table, width: int) -> list[RichTable]:
+    """The table in as many pieces as the width asks for; each begins with the row's label, and no figure is ever cut."""
+    figures, left_out = _columns(table), _left_out(table)
+    leads, others = figures[: _leading(table)], [column for column in figures[2:] if column.name not in left_out]
+    return [draw([*leads, *piece], _points(table)) for piece in pack(others, leads, width)]
+
+
+def by_kind(table: Table, width: int) -> list[RichTable]:
+    """Scores, and tokens, by kind of task, in as many pieces as the width asks for; none where there are too many kinds, or one."""
+    named, pieces = kinds(table), []
     if 1 < len(named) <= MOST_KINDS:
+        first, *others = _columns(table)[: _leading(table)]
         for title, form, found in (
             ("score by kind", "{:.1f}", [row.kinds for row in table.rows]),
             ("tokens by kind", "{:,.0f}", [row.kind_tokens for row in table.rows]),
         ):
-            leads = [Column(title, figures[0].cells), *figures[1:leading]]
+            leads = [Column(title, first.cells), *others]
             columns = [Column(kind, tuple(form.format(by[kind]) if kind in by else "–" for by in found)) for kind in named]
-            pieces += [draw([*leads, *piece], points) for piece in pack(columns, leads, width)]
+            pieces += [draw([*leads, *piece], _points(table)) for piece in pack(columns, leads, width)]
     return pieces
+
+
+def _columns(table: Table) -> list[Column]:
+    lines = [cells(row) for row in table.rows]
+    return [Column(name, tuple(line[at] for line in lines)) for at, name in enumerate(COLUMNS)]
+
+
+def _leading(table: Table) -> int:
+    """Columns that begin each piece: domains have one where there are several."""
+    return 2 if len({row.domain for row in table.rows}) > 1 else 1
+
+
+def _points(table: Table) -> list[int]:
+    """What separates one line from the next by a rule."""
+    return [row.point for row in table.rows]
 
 
 def _left_out(table: Table) -> set[str]:
@@ -137,8 +157,7 @@ def difference(value: Interval | None) -> str:
 def caption(table: Table) -> str:
     """What the columns mean."""
     return (
-        f"score 0 to 100 with {100 * table.confidence:g} % bootstrap interval over tasks; out of steps: cut off by the limit of steps or of the "
-        "context, failed: ended by the task itself; differences are paired on the same task and "
-        "replica; retention: score without the bank over score with it, no interval where the latter may be 0; "
-        "tokens and seconds are per episode"
+        f"score 0 to 100 with {100 * table.confidence:g} % bootstrap interval over tasks; out of steps: cut off by a limit of steps or by "
+        "the context; failed: ended by the task; differences are paired on the same task and replica; retention: score without the bank "
+        "over score with it, no interval where the latter may be 0; tokens and seconds are per episode"
     )
