@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 
 import numpy as np
@@ -13,9 +14,20 @@ from xplearn.metrics.rounds import Round
 from xplearn.metrics.spending import Spent, Upkeep
 from xplearn.record.cross import Cell, Cross
 
-HOSTILE = '</text><script>alert(1)</script>"&\'<|im_start|>\x1b[31m\u202eevil\x00'
+HOSTILE = "</text><script>alert(1)</script>\"&'<|im_start|>\x1b[31m\u202eevil\x00"
 LONG = "smollm2-360m-instruct x sqlite-with-wal x core.nearest-k4-every-step x expweaver.latent x edge.evolve x edge.distill-beta0.1"
-CONFIGURATIONS = ("hamo", "expweaver", "edge", LONG[:96], "grpo", "clone", "hamo x edge.distill", "expweaver x hamo.coverage", "random", "none")
+CONFIGURATIONS = (
+    "hamo",
+    "expweaver",
+    "edge",
+    LONG[:96],
+    "grpo",
+    "clone",
+    "hamo x edge.distill",
+    "expweaver x hamo.coverage",
+    "random",
+    "none",
+)
 DOMAINS = ("scienceworld.text", "alfworld.text", "webshop.text", "expbench.gsm8k")
 
 
@@ -40,10 +52,16 @@ def board(names=CONFIGURATIONS, *, title="alfworld.text", arms=True, seeds=(0, 1
     found.sort(key=lambda standing: -standing.mean.mean)
     best = found[0].mean.mean
     standings = tuple(_placed(standing, best, number) for number, standing in enumerate(found))
-    panel = {domain: 40 for domain in DOMAINS}
-    environments = {domain: "1.0 grammar-2 0f3a" for domain in DOMAINS}
+    panel = dict.fromkeys(DOMAINS, 40)
+    environments = dict.fromkeys(DOMAINS, "1.0 grammar-2 0f3a")
     return Board(
-        title=title, panel=panel, environments=environments, standings=standings, thresholds=thresholds, detectable=detectable, confidence=0.95
+        title=title,
+        panel=panel,
+        environments=environments,
+        standings=standings,
+        thresholds=thresholds,
+        detectable=detectable,
+        confidence=0.95,
     )
 
 
@@ -76,7 +94,7 @@ def matrix(arm="experience", *, domains=DOMAINS, reached=4, seed=0) -> Matrix:
     draw = random.Random(seed)
     scores = {}
     for column, domain in enumerate(domains):
-        for point in range(1 + reached):
+        for point in range(1 + min(reached, len(domains))):
             mean = 20 + 12 * column + (35 if point > column else 0) - 4 * max(0, point - column - 1) + (4 if arm == "experience" else 0)
             scores[point, domain] = {str(task): min(100.0, max(0.0, draw.gauss(mean, 20))) for task in range(30)}
     return Matrix(arm=arm, domains=tuple(domains), stream=tuple(domains), scores=scores, bootstrap=Bootstrap(resamples=50))
@@ -89,7 +107,7 @@ def rounds(count=20, *, stages=2, seed=0, both=True) -> list[Round]:
         plain = 25 + 30 * (1 - 0.9**number) + draw.gauss(0, 4)
         shown = plain + 8 * 0.9**number + draw.gauss(0, 3)
         scores = {"plain": plain, "experience": shown} if both else {"plain": plain}
-        place = (number * stages // count, number % (count // stages))
+        place = (number * stages // count, number % max(1, count // stages))
         found.append(Round(place=place, scores=scores, gain_mean=0.1, bank=min(120, 8 * (number + 1)) - 10 * (number == 13)))
     return found
 
@@ -113,8 +131,8 @@ def spendings(scale=1.0):
 
 
 def upkeep(**values) -> Upkeep:
-    plain = dict(bank=120, content_bytes=48_000, added=130, changed=4, removed=10, rounds=20, rounds_written=14)
-    return Upkeep(**plain | dict(record_seconds=8.5, learner_seconds=310.0) | values)
+    bank = {"bank": 120, "content_bytes": 48_000, "added": 130, "changed": 4, "removed": 10}
+    return Upkeep(**bank | {"rounds": 20, "rounds_written": 14, "record_seconds": 8.5, "learner_seconds": 310.0} | values)
 
 
 def cross() -> Cross:
@@ -125,13 +143,7 @@ def cross() -> Cross:
         "stream": list(DOMAINS),
         "seed": ["0", "1"],
     }
-    cells = []
-    for selector in axes["selector"]:
-        for conditioner in axes["conditioner"]:
-            for learner in axes["learner"]:
-                for stream in axes["stream"]:
-                    for seed in axes["seed"]:
-                        cells.append(_cell({"selector": selector, "conditioner": conditioner, "learner": learner, "stream": stream, "seed": seed}))
+    cells = [_cell(dict(zip(axes, labels, strict=True))) for labels in itertools.product(*axes.values())]
     return Cross(name="cross", axes=axes, cells=cells)
 
 

@@ -50,12 +50,17 @@ def fitted(text: str, room: float, size: float = SMALL) -> str:
     """``text``, or its two ends around an ellipsis where it is wider than ``room``: names often differ at their ends."""
     if width(text, size) <= room:
         return text
-    for kept in range(min(len(text) - 1, 400), 0, -1):
-        head = (kept + 1) // 2
-        cut = text[:head].rstrip() + ELLIPSIS + text[len(text) - (kept - head) :].lstrip()
-        if width(cut, size) <= room:
-            return cut
-    return ELLIPSIS
+    fits, wide = 0, len(text)
+    while wide - fits > 1:
+        middle = (fits + wide) // 2
+        fits, wide = (middle, wide) if width(_cut(text, middle), size) <= room else (fits, middle)
+    return _cut(text, fits)
+
+
+def _cut(text: str, kept: int) -> str:
+    """``kept`` characters of both ends."""
+    head = (kept + 1) // 2
+    return text[:head].rstrip() + ELLIPSIS + text[len(text) - (kept - head) :].lstrip()
 
 
 def wrapped(text: str, room: float, size: float = SMALL, *, most: int = 3) -> list[str]:

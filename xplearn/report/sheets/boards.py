@@ -19,8 +19,8 @@ def leaderboard_sheet(board: Board, *, name: str = "leaderboard-table") -> Sheet
         name=name,
         title=f"Leaderboard: {board.title}",
         caption=(
-            f"score 0 to 100 with {100 * board.confidence:g} % bootstrap intervals over tasks and seeds; IQM: interquartile mean; "
-            f"differences are paired, in points; marked: not told apart from the best after Holm's correction{detectable}"
+            f"Score, 0 to 100, with {100 * board.confidence:g} % bootstrap intervals over tasks and seeds. IQM: interquartile mean; "
+            f"differences are paired, in points. Marked: not told apart from the best after Holm's correction{detectable}."
         ),
         columns=columns,
         rows=rows,
@@ -44,8 +44,8 @@ def differences_sheet(board: Board, *, name: str = "differences-table") -> Sheet
         name=name,
         title=f"Paired differences: {board.title}",
         caption=(
-            f"in points with {100 * board.confidence:g} % bootstrap intervals; p: two-sided paired permutation test over tasks; Holm: "
-            f"after Holm's correction over the board; marked: below {level:.3g} after it"
+            f"In points with {100 * board.confidence:g} % bootstrap intervals. p: two-sided paired permutation test over tasks; Holm: "
+            f"after Holm's correction over the board. Marked: below {level:.3g} after it."
         ),
         columns=("contender", "against", "difference", "p", "p (Holm)", "tasks better", "tasks worse", "tasks"),
         rows=rows,
@@ -66,7 +66,7 @@ def environments_sheet(boards: Sequence[Board], *, name: str = "environments-tab
     return Sheet(
         name=name,
         title="Environments",
-        caption="detectable: smallest paired difference, in points, that a test on the board's panel finds four times in five",
+        caption="Detectable: smallest paired difference, in points, that a test on the board's panel finds four times in five.",
         columns=("board", "domain", "tasks", "version", "detectable"),
         rows=rows,
     )

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 
 from xplearn.metrics.bootstrap import Interval
 from xplearn.report.figure import Cell, Sheet
 from xplearn.report.printable import printable
 
 NOTHING = "–"
+_FIGURE = re.compile(r"<? ?([+-]?\d{1,15}(?:\.\d{1,15})?)(?: of \d+)?")
 
 
 def shown(sheet: Sheet, row: int, column: int) -> str:
@@ -34,10 +36,13 @@ def value(cell: Cell) -> float | None:
     """What a cell is sorted by; None where that is its text."""
     if isinstance(cell, Interval):
         return cell.mean
-    return float(cell) if isinstance(cell, int | float) and math.isfinite(cell) else None
+    if isinstance(cell, str):
+        found = _FIGURE.fullmatch(cell)
+        return float(found[1]) if found else None
+    return float(cell) if cell is not None and math.isfinite(cell) else None
 
 
 def numeric(sheet: Sheet, column: int) -> bool:
-    """Whether a column holds numbers only."""
+    """Whether a column holds numbers only, such as ``3 of 40`` and ``< 0.001`` too."""
     cells = [row[column] for row in sheet.rows if row[column] is not None]
-    return bool(cells) and not any(isinstance(cell, str) for cell in cells)
+    return bool(cells) and all(not isinstance(cell, str) or value(cell) is not None for cell in cells)

@@ -12,7 +12,7 @@ from xplearn.metrics.bootstrap import Interval
 from xplearn.report.figure import Cell, Sheet
 from xplearn.report.sheets.cells import numeric, shown, value, words
 
-_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>()#+!|~$&:@-])")
+_MARKDOWN = re.compile(r"([\\`*_\[\]<>#!|~$&@]|(?<=:)/(?=/)|(?<=www)\.)")
 _LATEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -22,8 +22,7 @@ _LATEX = {
     "|": r"\textbar{}",
     '"': r"\textquotedbl{}",
     "`": r"\textasciigrave{}",
-    "'": r"\textquotesingle{}",
-    "–": "--",
+    "–": r"\textendash{}",
     "±": r"$\pm$",
     "×": r"$\times$",
     "≈": r"$\approx$",
@@ -71,7 +70,7 @@ def to_latex(sheet: Sheet) -> str:
     ]
     lines += [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", " & ".join(_latex(name) for name in sheet.columns) + r" \\", r"\midrule"]
     for row in range(len(sheet.rows)):
-        cells = [_latex(shown(sheet, row, at)) for at in range(len(sheet.columns))]
+        cells = [_latex(_figure(sheet, row, at)).replace("-", "$-$") or _latex(shown(sheet, row, at)) for at in range(len(sheet.columns))]
         lines.append(" & ".join(rf"\textbf{{{cell}}}" if row in sheet.marked else f"{{{cell}}}" for cell in cells) + r" \\")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
 

@@ -19,8 +19,8 @@ def reported_sheet(rows: Sequence[Reported], *, name: str = "reported-table") ->
         name=name,
         title="Reported by papers, not measured here",
         caption=(
-            "as the papers report them, other policies, splits and environment versions than ours: nothing here was measured by xplearn, "
-            "and nothing of it may stand in one table with what was"
+            "As the papers report them, other policies, splits and environment versions than ours. Nothing here was measured by xplearn, "
+            "and nothing of it may stand in one table with what was."
         ),
         columns=("paper", "method", "policy", "domain", "split", "environment", "figure", "value", "note"),
         rows=[[row.paper, row.method, row.policy, row.domain, row.split, row.environment, row.figure, row.value, row.note] for row in rows],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any, get_args
+from typing import Any
 
 from xplearn.metrics.continual import Matrix
 from xplearn.metrics.spending import Purpose, Upkeep
@@ -22,23 +22,16 @@ def costs_sheet(
     name: str = "costs-table",
 ) -> Sheet | None:
     """A row for each run: tokens and seconds by what they were for, and the upkeep of its bank; arguments as ``figures.costs``."""
-    purposes = [(purpose, arm) for purpose in get_args(Purpose) for arm in get_args(Arm)]
-    purposes = [key for key in sorted(purposes, key=_order) if any(key in of for of in spendings.values())]
-    if not purposes:
+    if not any(spendings.values()):
         return None
-    columns = ["run", *(f"{purpose}, {arm}: {what}" for purpose, arm in purposes for what in ("tokens in", "tokens out", "seconds"))]
-    rows: list[list[Cell]] = []
-    for label, of in spendings.items():
-        spent = [cell for key in purposes for cell in _spent(of, key)]
-        rows.append([label, *spent, *_upkeep((kept or {}).get(label)), (stored or {}).get(label)])
-    return _told(
-        Sheet(
-            name=name,
-            title="Costs",
-            caption="sums over a run; tokens in: read, of a growing conversation only what was new; seconds on the clock; bytes on disk",
-            columns=[*columns, "writing the bank: seconds", "learning: seconds", "bank", "added", "reworded", "removed", "bank: bytes"],
-            rows=rows,
-        )
+    sources = [_episodes(spendings[label]) | _upkeep((kept or {}).get(label), (stored or {}).get(label)) for label in spendings]
+    columns = [column for column in sources[0] if any(found[column] is not None for found in sources)]
+    return Sheet(
+        name=name,
+        title="Costs",
+        caption="Sums over a run. Tokens: read and written, of a growing conversation only what was new; seconds on the clock.",
+        columns=["run", *columns],
+        rows=[[label, *(found[column] for column in columns)] for label, found in zip(spendings, sources, strict=True)],
     )
 
 
@@ -51,8 +44,8 @@ def continual_sheet(matrices: Mapping[str, Matrix], *, name: str = "continual-ta
         name=name,
         title="Continual learning",
         caption=(
-            "score 0 to 100 over the domains seen; forgetting: final minus best so far; BWT: final minus just after its stage; FWT: just "
-            "before its stage minus before learning; intervals over tasks"
+            "Score, 0 to 100, over the domains seen. Forgetting: final minus best so far; BWT: final minus just after its stage; FWT: just "
+            "before its stage minus before learning. Intervals over tasks."
         ),
         columns=["run", "stages", *FIGURES.values()],
         rows=[
@@ -79,7 +72,7 @@ def config_sheet(resolved: Mapping[str, Mapping[str, Any]], *, name: str = "conf
     return Sheet(
         name=name,
         title="What differs between the runs",
-        caption="paths of the configuration whose values are not the same in every run; a dash where a run has no such path",
+        caption="Paths of the configuration whose values are not the same in every run; a dash where a run has no such path.",
         columns=["path", *resolved],
         rows=rows,
     )
@@ -89,26 +82,29 @@ _OWN = ("run.name", "run.dir")
 """Differ between any two runs."""
 
 
-def _order(key: tuple[Purpose, Arm]) -> tuple[int, int]:
-    return get_args(Purpose).index(key[0]), ("plain", "experience").index(key[1])
+def _episodes(of: Spendings) -> dict[str, Cell]:
+    """Tokens of training and evaluation by arm, then the seconds of all episodes."""
+    purposes: tuple[Purpose, ...] = ("training", "evaluation")
+    arms: tuple[Arm, ...] = ("plain", "experience")
+    tokens: dict[str, Cell] = {
+        f"{purpose} tokens, {arm}": spent.tokens_in + spent.tokens_out if (spent := of.get((purpose, arm))) else None
+        for purpose in purposes
+        for arm in arms
+    }
+    return tokens | {"episodes, s": sum(spent.seconds for spent in of.values())}
 
 
-def _spent(of: Spendings, key: tuple[Purpose, Arm]) -> list[Cell]:
-    spent = of.get(key)
-    return [None, None, None] if spent is None else [spent.tokens_in, spent.tokens_out, spent.seconds]
-
-
-def _upkeep(kept: Upkeep | None) -> list[Cell]:
-    if kept is None:
-        return [None] * 6
-    return [kept.record_seconds, kept.learner_seconds, kept.bank, kept.added, kept.changed, kept.removed]
-
-
-def _told(sheet: Sheet) -> Sheet:
-    """Without the columns that no row fills."""
-    filled = [at for at in range(len(sheet.columns)) if any(row[at] is not None for row in sheet.rows)]
-    columns, rows = [sheet.columns[at] for at in filled], [[row[at] for at in filled] for row in sheet.rows]
-    return Sheet(name=sheet.name, title=sheet.title, caption=sheet.caption, columns=columns, rows=rows)
+def _upkeep(kept: Upkeep | None, stored: int | None) -> dict[str, Cell]:
+    return {
+        "writing the bank, s": kept.record_seconds if kept is not None else None,
+        "learning, s": kept.learner_seconds if kept is not None else None,
+        "bank": kept.bank if kept is not None else None,
+        "on disk, kB": None if stored is None else stored / 1000,
+        "added": kept.added if kept is not None else None,
+        "reworded": kept.changed if kept is not None else None,
+        "removed": kept.removed if kept is not None else None,
+        "rounds that wrote": f"{kept.rounds_written} of {kept.rounds}" if kept is not None and kept.rounds_written is not None else None,
+    }
 
 
 def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, str]]:

@@ -1,0 +1,378 @@
+"""Every figure, on real and on ugly data: what is drawn, and that nothing in it is more than text."""
+
+import dataclasses
+import re
+import xml.etree.ElementTree as ET
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from tests.unit import pieces
+from xplearn.metrics.board import Board
+from xplearn.metrics.bootstrap import Interval
+from xplearn.metrics.rounds import Round
+from xplearn.record.cross import Cell, Cross
+from xplearn.report import figures
+from xplearn.report.figures.kept import retained
+
+SVG = "{http://www.w3.org/2000/svg}"
+ALLOWED = {"svg", "title", "desc", "g", "line", "rect", "path", "circle", "text"}
+COORDINATES = ("x", "y", "x1", "y1", "x2", "y2", "cx", "cy", "r", "width", "height", "font-size", "rx")
+
+NAMES = ("leaderboard", "forest-base", "forest-plain", "forest-best", "profiles", "heatmap", "forgetting", "learning")
+NAMES += ("gain-and-bank", "coverage", "costs", "retention", "grid")
+BAD = pieces.HOSTILE
+
+
+def drawn(names=pieces.CONFIGURATIONS):
+    """Every figure by its name."""
+    board, cross = pieces.board(names), pieces.cross()
+    bands = {standing.contender.name: (standing.profile * 0.9, np.minimum(1, standing.profile * 1.1)) for standing in board.standings}
+    runs = {name: pieces.rounds(seed=number) for number, name in enumerate(names)}
+    spent = {name: pieces.spendings(0.01 + number) for number, name in enumerate(names)}
+    upkeep, sizes = dict.fromkeys(names, pieces.upkeep()), dict.fromkeys(names, 48_000)
+    found = [
+        figures.leaderboard(board),
+        *(figures.forest(board, versus) for versus in ("base", "plain", "best")),
+        figures.profiles(board, bands),
+        figures.heatmap(pieces.matrix(domains=(*pieces.DOMAINS[:2], names[0]))),
+        figures.forgetting({name: pieces.matrix(seed=number) for number, name in enumerate(names)}),
+        figures.learning(runs),
+        figures.gain_and_bank(runs),
+        figures.coverage(dict.fromkeys(names, pieces.told())),
+        figures.costs(spent, upkeep, sizes),
+        figures.retention([board, pieces.board(names, title="webshop.text")]),
+        figures.grid(cross, pieces.cross_scores(cross)),
+    ]
+    return {figure.name: figure for figure in found}
+
+
+@pytest.fixture(scope="module")
+def real():
+    return drawn()
+
+
+@pytest.fixture(scope="module")
+def hostile():
+    return drawn([f"{BAD} {number}" for number in range(3)])
+
+
+def words(figure):
+    """Every word in a drawing, tooltips too."""
+    return "\n".join("".join(element.itertext()) for element in ET.fromstring(figure.svg).iter())
+
+
+def shown(figure):
+    """The words that are drawn, each with its tooltip aside."""
+    texts = ET.fromstring(figure.svg).iter(f"{SVG}text")
+    return [(text.text or "") + "".join(child.tail or "" for child in text) for text in texts]
+
+
+def test_all_are_drawn_under_names_of_their_own(real):
+    assert tuple(real) == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_figure_is_an_svg_of_a_few_plain_elements_with_finite_places_inside_its_box(real, hostile, name):
+    for figure in (real[name], hostile[name]):
+        root = ET.fromstring(figure.svg)
+        _, _, width, height = map(float, root.get("viewBox").split())
+        assert root.get("role") == "img"
+        assert [root[0].tag, root[1].tag] == [f"{SVG}title", f"{SVG}desc"]
+        assert root[0].text == figure.title
+        for element in root.iter():
+            assert element.tag.removeprefix(SVG) in ALLOWED
+            assert not {key for key in element.keys() if key.startswith("on") or key in ("id", "style", "href", "fill", "stroke")}  # noqa: SIM118
+            places = {key: float(element.get(key)) for key in COORDINATES if key in element.keys() and element is not root}  # noqa: SIM118
+            assert all(np.isfinite(value) for value in places.values())
+            assert all(-1 <= places.get(key, 0) <= width + 1 for key in ("x", "x1", "x2", "cx", "width"))
+            assert all(-1 <= places.get(key, 0) <= height + 1 for key in ("y", "y1", "y2", "cy", "height"))
+            numbers = [float(value) for value in re.findall(r"-?\d+(?:\.\d+)?", element.get("d", ""))]
+            assert all(-12 <= value <= max(width, height) + 12 for value in numbers)
+        assert not re.search(r"\b(nan|inf)\b", figure.svg, re.IGNORECASE)
+
+
+def test_names_of_contenders_are_text_whatever_they_hold(hostile):
+    seen = set()
+
+    class Tags(HTMLParser):
+        def handle_starttag(self, tag, attrs):
+            seen.add(tag)
+
+    for name, figure in hostile.items():
+        if name == "grid":
+            continue
+        Tags().feed(figure.svg)
+        assert "<script>alert(1)</script>" in words(figure)
+        assert not set("\x00\x1b\u202e") & set(figure.svg)
+    assert seen == ALLOWED
+
+
+def test_every_class_that_is_drawn_with_has_a_colour_in_the_kit(real, hostile):
+    rules = set(re.findall(r"\.(k-[a-z0-9-]+)", figures.stylesheet()))
+    used = {
+        name for figure in [*real.values(), *hostile.values()] for of in re.findall(r'class="([^"]*)"', figure.svg) for name in of.split()
+    }
+    assert used <= rules
+
+
+def test_the_kit_knows_dark_and_light_by_system_and_by_choice_with_the_same_names():
+    css = figures.stylesheet()
+    light, system, chosen = themes()
+    assert "prefers-color-scheme: dark" in css
+    assert system == chosen
+    assert light.keys() == system.keys()
+    assert light != system
+    assert set(re.findall(r"var\(--k-([a-z0-9-]+)\)", css)) <= light.keys()
+
+
+def themes():
+    """Colours by name, of each theme of the stylesheet."""
+    blocks = re.findall(r"\{([^{}]*--k-ground: [^{}]*)\}", figures.stylesheet())
+    return [dict(re.findall(r"--k-([a-z0-9-]+): (#[0-9a-f]{6});", block)) for block in blocks]
+
+
+def contrast(one, other):
+    def luminance(colour):
+        parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    low, high = sorted([luminance(one), luminance(other)])
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_words_lines_and_the_numbers_on_heat_stand_out_from_what_they_lie_on():
+    for of in themes():
+        assert all(contrast(of[name], of["ground"]) >= 4.5 for name in ("ink", "muted", "pos", "neg"))
+        assert all(contrast(of[name], of["band"]) >= 4.5 for name in ("ink", "muted"))
+        assert all(contrast(of[str(number)], of["ground"]) >= 3.0 for number in range(8))
+        assert all(contrast(of["on-high" if step >= 6 else "on-low"], of[f"heat-{step}"]) >= 4.0 for step in range(10))
+
+
+def test_a_leaderboard_has_both_arms_of_a_configuration_under_one_name_and_marks_what_is_tied(real):
+    said = shown(real["leaderboard"])
+    assert [name for name in said if name in pieces.CONFIGURATIONS] == [name for name in pieces.CONFIGURATIONS if len(name) < 60]
+    assert said.count("66.0 [62.9, 68.8]") == 1
+    assert said.index("66.0 [62.9, 68.8]") < said.index("61.0 [57.9, 63.8]") < said.index("expweaver")
+    assert said.count("≈") == sum(standing.tied for standing in pieces.board().standings) - 1
+    assert "hamo+Harness: mean 66.0 [62.9, 68.8]" in words(real["leaderboard"])
+
+
+def test_a_better_mean_is_further_right(real):
+    marks = list(ET.fromstring(real["leaderboard"].svg).iter(f"{SVG}circle"))
+    circles = [float(mark.get("cx")) for mark in marks if re.search(r"k-s\d", mark.get("class"))][1:]
+    assert circles == sorted(circles, reverse=True)
+    assert len(set(circles)) > 5
+
+
+def test_base_is_a_line_where_the_difference_from_it_says_that_it_stands():
+    board = pieces.board(["hamo"], arms=False, base=40.0)
+    found = figures.leaderboard(board)
+    (mark,) = [float(of.get("cx")) for of in ET.fromstring(found.svg).iter(f"{SVG}circle") if of.get("r") == "5.2"]
+    lines = [float(of.get("x1")) for of in ET.fromstring(found.svg).iter(f"{SVG}line") if of.get("class") == "k-base"][1:]
+    assert len(lines) == 1
+    assert lines[0] < mark
+    assert "Base 40.0" in words(found)
+    alone = dataclasses.replace(board.standings[0], versus_base=None)
+    assert "Base" not in words(figures.leaderboard(dataclasses.replace(board, standings=(alone,))))
+
+
+def test_sixty_contenders_of_long_names_have_a_row_each_and_the_whole_name_as_a_tooltip():
+    names = [f"{number:02} {pieces.LONG}" for number in range(60)]
+    found = figures.leaderboard(pieces.board(names))
+    height = float(ET.fromstring(found.svg).get("viewBox").split()[3])
+    assert height > 60 * 60
+    assert all(name in words(found) for name in names)
+    cut = [said for said in shown(found) if "…" in said]
+    assert len(cut) == 60
+    assert all(said[:2] == name[:2] for said, name in zip(cut, names, strict=True))
+
+
+def test_a_forest_says_which_differences_remain_after_holm_and_on_how_many_tasks_it_got_worse(real):
+    found, board = real["forest-base"], pieces.board()
+    marks = [mark.get("class") for mark in ET.fromstring(found.svg).iter(f"{SVG}path")]
+    told = [standing.versus_base for standing in board.standings]
+    better = sum(of.p_holm < 0.05 and of.interval.mean > 0 for of in told)
+    worse = sum(of.p_holm < 0.05 and of.interval.mean < 0 for of in told)
+    assert 0 < worse < better
+    assert (marks.count("k-pos") - 1, marks.count("k-neg") - 1) == (better, worse)
+    assert f"{better} of {len(told)} better, {worse} worse" in found.caption
+    assert all(any(f"{of.worse} of {of.tasks} worse" in said for said in shown(found)) for of in told)
+
+
+def test_a_forest_leaves_out_what_has_no_such_difference(real):
+    assert sum("+Harness" in said for said in shown(real["forest-plain"])) == len(pieces.CONFIGURATIONS)
+    assert "hamo+Harness" not in shown(real["forest-best"])
+    assert figures.forest(pieces.board(["grpo"], arms=False), "plain") is None
+
+
+def test_profiles_of_more_than_the_leading_configurations_are_faint_but_there(real):
+    faint = [path for path in ET.fromstring(real["profiles"].svg).iter(f"{SVG}path") if "k-faint" in path.get("class")]
+    assert len(faint) == 20 - 6
+    assert "14 others" in shown(real["profiles"])
+    assert all(name in words(real["profiles"]) for name in pieces.CONFIGURATIONS)
+
+
+def test_a_heatmap_has_its_scores_and_frames_what_was_just_learned():
+    matrix = pieces.matrix(reached=2)
+    found = figures.heatmap(matrix)
+    said = shown(found)
+    assert all(f"{value:.1f}" in said for value in matrix.values[:3].ravel())
+    assert "after 3" not in said
+    frames = [rect for rect in ET.fromstring(found.svg).iter(f"{SVG}rect") if rect.get("class") == "k-frame"]
+    assert len(frames) == 2 + 1
+
+
+def test_what_was_not_evaluated_is_a_dash_and_never_crossed_by_a_line():
+    matrix = pieces.matrix()
+    holed = dataclasses.replace(matrix, scores={place: by for place, by in matrix.scores.items() if place != (2, "alfworld.text")})
+    assert "–" in shown(figures.heatmap(holed))
+    curves = re.findall(r'class="k-curve k-l0" d="([^"]*)"', figures.forgetting({"hamo": holed}).svg)
+    assert sorted(curve.count("L") + 1 for curve in curves) == [2, 2, 5, 5, 5]
+
+
+def test_many_domains_widen_the_drawing_and_the_page_scrolls_it():
+    matrix = pieces.matrix(domains=[f"domain-{number}.text" for number in range(12)], reached=1)
+    root = ET.fromstring(figures.heatmap(matrix).svg)
+    assert float(root.get("viewBox").split()[2]) > 800
+    assert root.get("class").startswith("k-figure k-wide-")
+
+
+def test_learning_curves_part_stages_and_draw_both_arms(real):
+    found = figures.learning({"hamo": pieces.rounds(6), "grpo": pieces.rounds(6, both=False)})
+    curves = re.findall(r'class="(k-curve[^"]*)" d=', found.svg)
+    assert sum("k-dash" in of for of in curves) == 2
+    assert sum("k-dash" not in of for of in curves) == 1
+    assert len(re.findall('<line class="k-base"', found.svg)) == 2 + 1
+
+
+def test_gains_are_bars_up_or_down_from_zero():
+    def one(number, gain):
+        return Round(place=(0, number), scores={"plain": 50.0, "experience": 50.0 + gain}, gain_mean=None, bank=number)
+
+    found = figures.gain_and_bank({"hamo": [one(0, 5.0), one(1, -5.0), one(2, 2.5)]})
+    bars = [rect for rect in ET.fromstring(found.svg).iter(f"{SVG}rect") if rect.get("class") in ("k-pos", "k-neg k-wash")][2:]
+    up, down, half = (float(bar.get("height")) for bar in bars)
+    assert up == pytest.approx(down, abs=0.02)
+    assert half == pytest.approx(up / 2, abs=0.02)
+    assert float(bars[0].get("y")) < float(bars[1].get("y"))
+
+
+def test_a_coverage_curve_rises_and_carries_its_knee():
+    found = figures.coverage({"hamo": [(0, 0, {"gains": [4, 2, 1, 1], "kept": 2, "knee": 2, "cards": 9})]})
+    (curve,) = re.findall(r'class="k-curve k-l0" d="M([^"]*)"', found.svg)
+    heights = [float(point.split()[1]) for point in curve.split("L")]
+    assert heights == sorted(heights, reverse=True)
+    assert len(heights) == 5
+    assert "knee 2: 6" in shown(found)
+    assert "kept 2 of 9; 4 would cover 8, knee at 2" in words(found)
+
+
+@pytest.mark.parametrize("said", [{}, {"gains": []}, {"gains": [1]}, {"gains": ["1"], "kept": 1}, {"gains": 3, "kept": 1}, {"kept": 1}])
+def test_a_curriculum_that_tells_no_curve_has_none_drawn(said):
+    assert figures.coverage({"hamo": [(0, 0, said)]}) is None
+
+
+def test_a_knee_outside_the_curve_is_not_drawn():
+    found = figures.coverage({"hamo": [(0, 0, {"gains": [4, 2], "kept": 99, "knee": -3})]})
+    assert not any("knee " in said for said in shown(found))
+
+
+def test_costs_far_apart_are_on_a_logarithmic_scale_and_near_ones_on_one_from_zero():
+    def bars(first, second):
+        found = figures.costs({"a": pieces.spendings(first), "b": pieces.spendings(second)})
+        rects = [rect for rect in ET.fromstring(found.svg).iter(f"{SVG}rect") if rect.get("class") == "k-s0"][1:]
+        return [float(rect.get("width")) for rect in rects][::2], "tokens, log scale" in shown(found)
+
+    near, log = bars(1.0, 2.0)
+    assert near[1] == pytest.approx(2 * near[0], rel=0.01)
+    assert not log
+    far, log = bars(1.0, 1000.0)
+    assert far[1] < 20 * far[0]
+    assert log
+
+
+def test_retention_is_that_of_the_same_tasks_and_seeds_and_stands_left_of_the_line_when_below_a_hundred(real):
+    board = pieces.board(["hamo"])
+    kept = retained(board)["hamo"]
+    contender = board.standings[0].contender
+    plain, shown_ = (np.mean([list(by.values()) for by in of.values()]) for of in (contender.plain, contender.scores))
+    assert kept.mean == pytest.approx(100 * plain / shown_)
+    assert kept.low < kept.mean < kept.high < 100
+    assert f"{kept.text()} %" in shown(figures.retention([board]))
+    titles = shown(real["retention"])
+    assert "webshop.text" in titles
+    assert "alfworld.text" in titles
+
+
+def test_a_grid_shows_every_cell_with_its_score_or_why_there_is_none():
+    cross = pieces.cross()
+    scores = pieces.cross_scores(cross)
+    found = figures.grid(cross, scores)
+    told = words(found)
+    assert all(cell.id in told for cell in cross.cells)
+    assert "unsound: conditioner 'expweaver.latent' requires 'learner.conditioned'" in told
+    assert "exceeded 60 s" in told
+    first = [cell.id for cell in cross.cells][:2]
+    assert f"{sum(scores[id] for id in first) / 2:.1f}" in shown(found)
+    assert {"failed", "unsound", "waiting"} <= set(shown(found))
+    assert "72 finished" not in found.caption
+    assert all(f"{sum(cell.state == state for cell in cross.cells)} {state}" in found.caption for state in ("finished", "unsound", "same"))
+
+
+def test_a_cell_that_is_the_same_as_another_shows_its_score():
+    cells = [Cell(id="a", axes={"selector": "x", "stream": "s"}, state="finished", run="a")]
+    cells += [Cell(id="b", axes={"selector": "y", "stream": "s"}, state="same", reason="a")]
+    found = figures.grid(Cross(axes={"selector": ["x", "y"], "stream": ["s"]}, cells=cells), {"a": 61.5})
+    assert shown(found).count("61.5") == 2
+    assert "b: same as a, 61.5" in words(found)
+
+
+def test_a_cell_whose_seeds_are_not_all_there_says_so():
+    cells = [
+        Cell(id=str(seed), axes={"stream": "s", "seed": str(seed)}, state="finished" if seed else "failed", reason="") for seed in (0, 1)
+    ]
+    found = figures.grid(Cross(axes={"stream": ["s"], "seed": ["0", "1"]}, cells=cells), {"1": 30.0})
+    assert "some seeds missing" in shown(found)
+    assert "30.0" in shown(found)
+
+
+def test_hostile_reasons_and_labels_of_a_grid_are_text():
+    cell = Cell(id=BAD, axes={BAD: BAD, "stream": BAD}, state="failed", reason=BAD)
+    found = figures.grid(Cross(name=BAD, axes={BAD: [BAD], "stream": [BAD]}, cells=[cell]), {})
+    assert {element.tag.removeprefix(SVG) for element in ET.fromstring(found.svg).iter()} <= ALLOWED
+    assert "<script>alert(1)</script>" in words(found)
+
+
+def test_where_there_is_nothing_there_is_no_figure():
+    empty = dataclasses.replace(pieces.board(["a"]), standings=())
+    assert figures.leaderboard(empty) is None
+    assert figures.forest(empty) is None
+    assert figures.profiles(empty) is None
+    assert figures.retention([empty]) is None
+    assert figures.retention([]) is None
+    assert figures.heatmap(dataclasses.replace(pieces.matrix(), scores={})) is None
+    assert figures.forgetting({}) is None
+    assert figures.learning({"a": pieces.rounds(1)}) is None
+    assert figures.gain_and_bank({}) is None
+    assert figures.coverage({}) is None
+    assert figures.costs({"a": {}}) is None
+    assert figures.grid(Cross(), {}) is None
+
+
+def test_one_task_or_one_contender_still_makes_a_figure():
+    board: Board = pieces.board(["alone"], arms=False, detectable=None)
+    lone = dataclasses.replace(board.standings[0], mean=Interval(mean=50.0, low=None, high=None))
+    board = dataclasses.replace(board, standings=(lone,))
+    assert "50.0" in shown(figures.leaderboard(board))
+    assert figures.leaderboard(board).svg.count("k-whisker") == 1
+    zero = [Round(place=(0, number), scores={"plain": 0.0}, gain_mean=None, bank=0) for number in range(2)]
+    assert figures.learning({"a": zero}) is not None
+    assert figures.gain_and_bank({"a": zero}) is None
+
+
+def test_a_name_that_is_no_anchor_is_refused():
+    with pytest.raises(ValueError, match="lower case, digits and hyphens"):
+        figures.leaderboard(pieces.board(["a"]), name='x" onload="')

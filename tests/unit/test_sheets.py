@@ -1,0 +1,194 @@
+import csv
+import dataclasses
+import io
+import math
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from tests.unit import pieces
+from xplearn.metrics.bootstrap import Interval
+from xplearn.report import sheets
+from xplearn.report.figure import Sheet
+from xplearn.reported import Reported
+
+BAD = [
+    pieces.HOSTILE,
+    "=HYPERLINK('x')",
+    "+1",
+    "-1+2",
+    "@SUM(A1)",
+    "|a|`b`",
+    "50% of $x_i^2$ & {y} ~ \\input{z}",
+    "line\r\nbreak",
+    '"quoted", yes',
+]
+
+
+def ugly():
+    rows = [[text, 1.25, Interval(mean=-2.0, low=-3.5, high=None), 7, None] for text in BAD]
+    return Sheet(
+        name="ugly", title=BAD[0], caption=BAD[0], columns=["name", BAD[0], "diff", "=n", "none"], rows=rows, marked=[1], signed=[2]
+    )
+
+
+def table(html):
+    """Tags, and the words of each row's cells."""
+
+    class Table(HTMLParser):
+        def __init__(self):
+            super().__init__()
+            self.tags, self.rows = [], []
+
+        def handle_starttag(self, tag, attrs):
+            self.tags.append((tag, dict(attrs)))
+            if tag == "tr":
+                self.rows.append([])
+            if tag in ("td", "th"):
+                self.rows[-1].append("")
+
+        def handle_data(self, data):
+            if self.rows and self.rows[-1]:
+                self.rows[-1][-1] += data.strip("\n")
+
+    found = Table()
+    found.feed(html)
+    return found
+
+
+def test_html_shows_every_cell_as_text_and_sorts_numbers_as_numbers():
+    found = table(sheets.sheet_html(ugly()))
+    assert {tag for tag, _ in found.tags} == {"div", "table", "caption", "thead", "tbody", "tr", "th", "td"}
+    assert "<script>alert(1)</script>" in found.rows[1][0]
+    assert [row[1:] for row in found.rows[1:]] == [["1.2", "-2.0", "7", "–"]] * len(BAD)
+    sorts = [attrs["data-sort"] for tag, attrs in found.tags if "data-sort" in attrs]
+    assert sorts[:3] == ["1.25", "-2.0", "7.0"]
+    heads = [attrs for tag, attrs in found.tags if tag == "th" and attrs.get("scope") == "col"]
+    assert ["data-number" in attrs for attrs in heads] == [False, True, True, True, False]
+    assert [number for number, row in enumerate(found.tags) if row == ("tr", {"class": "k-marked"})]
+    assert not set("\x00\x1b\u202e") & set(sheets.sheet_html(ugly()))
+
+
+def test_a_sheet_named_by_a_hostile_title_has_no_attribute_of_its_making():
+    html = sheets.sheet_html(dataclasses.replace(ugly(), title='" onfocus="alert(1)'))
+    assert all("onfocus" not in attrs for _, attrs in table(html).tags)
+
+
+def test_csv_reads_back_with_numbers_in_full_and_nothing_that_a_spreadsheet_runs():
+    text = sheets.to_csv(ugly())
+    assert text.count("\r\n") == 1 + len(BAD)
+    head, *rows = csv.reader(io.StringIO(text, newline=""))
+    assert head[2:] == ["diff", "diff low", "diff high", "'=n", "none"]
+    assert [row[1:] for row in rows] == [["1.25", "-2.0", "-3.5", "", "7", ""]] * len(BAD)
+    names = [row[0] for row in rows]
+    assert names[1:5] == ["'=HYPERLINK('x')", "'+1", "'-1+2", "'@SUM(A1)"]
+    assert names[-1] == '"quoted", yes'
+    assert all(not name.startswith(("=", "+", "-", "@")) for name in names)
+
+
+def test_markdown_has_a_line_for_each_row_and_as_many_cells_as_columns():
+    lines = [line for line in sheets.to_markdown(ugly()).splitlines() if line.startswith("| ")]
+    assert len(lines) == 2 + len(BAD)
+    assert {len(re.findall(r"(?<!\\)\|", line)) for line in lines} == {6}
+    assert r"\<script\>" in lines[2]
+    assert lines[3].startswith("| **=HYPERLINK('x')** | **1.2** | **-2.0** | **7** |")
+    assert r"50% of \$x\_i^2\$ \& {y} \~ \\input{z}" in lines[8]
+
+
+def test_markdown_makes_no_link_of_a_name():
+    sheet = Sheet(name="a", title="t", caption="", columns=["a"], rows=[["https://evil.example"], ["www.evil.example"], ["[x](y)"]])
+    text = sheets.to_markdown(sheet)
+    assert "://" not in text
+    assert "www." not in text
+    assert r"\[x\](y)" in text
+
+
+def test_latex_escapes_all_that_is_special_and_keeps_its_columns():
+    text = sheets.to_latex(ugly())
+    body = text.partition(r"\midrule")[2].partition(r"\bottomrule")[0].strip().splitlines()
+    assert len(body) == len(BAD)
+    assert {len(re.findall(r"(?<!\\)&", line)) for line in body} == {4}
+    assert r"50\% of \$x\_i\textasciicircum{}2\$ \& \{y\} \textasciitilde{} \textbackslash{}input\{z\}" in body[6]
+    assert body[1] == r"\textbf{=HYPERLINK('x')} & \textbf{1.2} & \textbf{$-$2.0} & \textbf{7} & \textbf{\textendash{}} \\"
+    stripped = re.sub(r"\\[\\&%$#_{}]", "", text)
+    assert stripped.count("{") == stripped.count("}")
+    assert r"\begin{tabular}{lrrrl}" in text
+
+
+def test_a_number_that_is_none_is_a_dash_and_no_number():
+    sheet = Sheet(name="a", title="t", caption="", columns=["a"], rows=[[math.nan], [math.inf], [None]])
+    assert sheets.to_csv(sheet) == 'a\r\n""\r\n""\r\n""\r\n'
+    assert sheets.sheet_html(sheet).count(">–</td>") == 3
+
+
+@pytest.mark.parametrize(("text", "sort"), [("3 of 40", "3.0"), ("< 0.001", "0.001"), ("-2", "-2.0"), ("3 apples", None), ("1e9", None)])
+def test_text_that_is_a_figure_sorts_as_one(text, sort):
+    sheet = Sheet(name="a", title="t", caption="", columns=["b", "a"], rows=[["x", text]])
+    found = re.search(r'data-sort="([^"]*)"', sheets.sheet_html(sheet))
+    assert (found and found[1]) == sort
+
+
+def test_a_leaderboard_has_its_rows_in_order_and_marks_what_is_tied():
+    board = pieces.board()
+    sheet = sheets.leaderboard_sheet(board)
+    assert [row[1] for row in sheet.rows] == [standing.contender.name for standing in board.standings]
+    assert list(sheet.marked) == [0, 1]
+    assert "66.0 [62.9, 68.8] | " in sheets.to_markdown(sheet).replace("*", "")
+    assert "+34.6 [+30.6, +38.2]" in sheets.to_markdown(sheet)
+    assert "under 4.2" in sheet.caption
+    assert sheets.leaderboard_sheet(dataclasses.replace(board, standings=())) is None
+
+
+def test_differences_are_there_once_for_each_that_is_known_with_both_p_values():
+    board = pieces.board(["hamo", "grpo"])
+    sheet = sheets.differences_sheet(board)
+    assert [row[1] for row in sheet.rows].count("Base") == 4
+    assert [row[1] for row in sheet.rows].count("plain") == 2
+    assert [row[1] for row in sheet.rows].count("best") == 3
+    found = board.standings[1].versus_best
+    row = next(row for row in sheet.rows if row[:2] == [board.standings[1].contender.name, "best"])
+    assert row[2:] == [found.interval, f"{found.p:.3f}", f"{found.p_holm:.3f}", found.better, found.worse, found.tasks]
+
+
+def test_environments_say_which_version_was_evaluated_on_how_many_tasks():
+    rows = sheets.environments_sheet([pieces.board()]).rows
+    assert rows[0] == ["alfworld.text", "scienceworld.text", 40, "1.0 grammar-2 0f3a", 4.2]
+    assert sheets.environments_sheet([]) is None
+
+
+def test_costs_add_up_and_leave_out_what_no_run_knows():
+    sheet = sheets.costs_sheet({"a": pieces.spendings(), "b": {}}, {"a": pieces.upkeep(learner_seconds=None)}, {"a": 48_000})
+    first = dict(zip(sheet.columns, sheet.rows[0], strict=True))
+    assert first["training tokens, experience"] == 640_000 + 33_000
+    assert first["episodes, s"] == 720.0
+    assert first["on disk, kB"] == 48.0
+    assert first["rounds that wrote"] == "14 of 20"
+    assert "learning, s" not in sheet.columns
+    assert sheet.rows[1][1] is None
+    assert sheets.costs_sheet({"a": {}}) is None
+
+
+def test_continual_figures_have_a_row_for_each_matrix_of_several_stages():
+    sheet = sheets.continual_sheet({"hamo": pieces.matrix(), "one": pieces.matrix(domains=["d"], reached=1)})
+    assert [row[0] for row in sheet.rows] == ["hamo"]
+    assert sheet.rows[0][2] == pieces.matrix().figures()["final"]
+    assert sheets.continual_sheet({}) is None
+
+
+def test_a_configuration_shows_what_differs_by_dotted_path_and_nothing_else():
+    one = {"run": {"name": "a", "seed": 0}, "learner": [{"name": "core.clone", "lr": 0.1}], "same": {"x": [1]}, "none": []}
+    other = {"run": {"name": "b", "seed": 1}, "learner": [{"name": "core.grpo", "lr": 0.1, "group": True}], "same": {"x": [1]}, "none": []}
+    sheet = sheets.config_sheet({"a": one, "b": other})
+    assert sheet.columns == ["path", "a", "b"]
+    assert sheet.rows == [["run.seed", "0", "1"], ["learner.0.name", "core.clone", "core.grpo"], ["learner.0.group", None, "true"]]
+    assert sheets.config_sheet({"a": one, "b": one}) is None
+
+
+def test_what_papers_report_is_marked_as_theirs():
+    row = Reported(paper="EDGE", method="EDGE", policy="Qwen", domain="ALFWorld", split="unseen", figure="success, %", value=91.2)
+    sheet = sheets.reported_sheet([row])
+    assert "not measured here" in sheet.title
+    assert "nothing of it may stand in one table" in sheet.caption
+    assert sheet.rows[0][5:8] == ["not stated", "success, %", 91.2]
+    assert sheets.reported_sheet([]) is None
