@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from xplearn.errors import RecordError
 from xplearn.report import compare
-from xplearn.report.boards import boards
+from xplearn.report.boards import across, boards
 from xplearn.report.costs import Spendings, costs, stored
+from xplearn.report.printable import printable
 
 if TYPE_CHECKING:
     from xplearn.metrics.board import Board
@@ -46,7 +48,7 @@ class Material:
 def gather(
     runs: Sequence[Run], cross: Cross | None, place: Path | None, reported: Sequence[Reported], unread: Sequence[tuple[str, str]]
 ) -> Material:
-    """Read what there is.
+    """Read what there is; a run that turns out to be damaged is left out, and named with the reason.
 
     Args:
         runs: finished or not.
@@ -54,24 +56,44 @@ def gather(
         place: folder of the cross.
         reported: figures of papers.
         unread: folders that could not be read, and why.
-
-    Raises:
-        RecordError: a run is damaged.
     """
-    named = dict(zip(compare.names(runs), runs, strict=True))
-    results = {name: list(run.episodes()) for name, run in named.items()}
-    spent = {name: costs(run, results[name]) for name, run in named.items()}
-    found, found_apart = boards(runs, cross)
+    read: dict[str, _Read] = {}
+    lost = []
+    for name, run in zip(_names(runs, cross, place), runs, strict=True):
+        try:
+            read[name] = _Read(name, run)
+        except RecordError as error:
+            lost.append((name, str(error)))
+    found, apart = boards([of.run for of in read.values()], cross)
     return Material(
-        runs=named,
-        results=results,
+        runs={name: of.run for name, of in read.items()},
+        results={name: of.results for name, of in read.items()},
         cross=cross,
         place=place,
-        boards=found,
-        refused=[*((refused.run, refused.reason) for refused in found_apart), *unread],
-        entries=compare.entries(runs),
-        spendings={name: spending for name, (spending, _) in spent.items()},
-        upkeeps={name: upkeep for name, (_, upkeep) in spent.items()},
-        stored={name: stored(run) for name, run in named.items()},
+        boards=[*found, *filter(None, [across(found)])],
+        refused=[*((one.run, one.reason) for one in apart), *lost, *unread],
+        entries=[entry for of in read.values() for entry in of.entries],
+        spendings={name: of.spending for name, of in read.items()},
+        upkeeps={name: of.upkeep for name, of in read.items()},
+        stored={name: stored(of.run) for name, of in read.items()},
         reported=reported,
     )
+
+
+class _Read:
+    """One run's share."""
+
+    def __init__(self, name: str, run: Run) -> None:
+        self.run = run
+        self.results = list(run.episodes())
+        self.entries = [replace(entry, run=name) for entry in compare.entries([run])]
+        self.spending, self.upkeep = costs(run, self.results)
+
+
+def _names(runs: Sequence[Run], cross: Cross | None, place: Path | None) -> list[str]:
+    """What to call each run: by its cell in a cross, else as ``xplearn show`` does."""
+    names = compare.names(runs)
+    if cross is None or place is None:
+        return names
+    cells = {(place / cell.run).resolve(): cell.id for cell in reversed(cross.cells) if cell.run}
+    return [printable(cells.get(run.path.resolve(), name)) for run, name in zip(runs, names, strict=True)]

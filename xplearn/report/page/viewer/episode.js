@@ -4,7 +4,16 @@
 async function articles(rows) {
   const all = await Promise.all(rows.map(played));
   const parting = rows.length === 2 && rows[0].unit === rows[1].unit ? partingOf(...all) : -1;
-  return rows.map((row, number) => article(row, all[number], parting));
+  const made = rows.map((row, number) => article(row, all[number], parting));
+  if (made.length > 1) made[0].querySelector(".arm-head").append(jump(made[1], rows[1]));
+  return made;
+}
+
+/** Where both stand one below the other, the way down. */
+function jump(article, row) {
+  const button = element("button", { type: "button" }, `Down to the ${row.arm} arm`);
+  button.addEventListener("click", () => article.scrollIntoView());
+  return button;
 }
 
 function partingOf(one, other) {
