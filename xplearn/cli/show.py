@@ -18,7 +18,7 @@ EXAMPLES = """  xplearn show                       the runs below ./runs
   xplearn show runs/demo-1a2b3c4d    its table, also while it goes on
   xplearn show runs/demo-1a2b3c4d -f what it is doing, its curves and its table, until it is over
   xplearn show runs/a-* runs/b-*     several side by side, with paired differences
-  xplearn show runs/bench            a cross: its grid, and the runs that match side by side; -f while it goes on
+  xplearn show runs/bench            a cross: its grid and its leaderboards; -f while it goes on
   xplearn show runs/mini-indomain    all runs in a folder, side by side as far as they match
 """
 
@@ -56,23 +56,16 @@ def call(args: argparse.Namespace) -> int:
 
 
 def _cross(folder: Path) -> int:
-    """Print the grid of a cross, then its finished runs side by side as far as they match."""
+    """Print the grid of a cross, then its finished runs on leaderboards."""
     from xplearn.cli.follow_cross import finished, summary
     from xplearn.cli.terminal import console
     from xplearn.record.cross import load_cross
     from xplearn.record.reader import load
+    from xplearn.report.ranked import render
 
     cross = load_cross(folder)
     summary(cross, folder, console())
-    by_domains: dict[frozenset[str], list[Run]] = {}
-    for run in map(load, finished(cross, folder)):
-        by_domains.setdefault(frozenset(run.header.panels), []).append(run)
-    for runs in by_domains.values():
-        print(printable(f"\n{len(runs)} runs on {_panels(runs)}"))
-        try:
-            _compare(runs)
-        except RecordError as reason:
-            print(printable(str(reason)))
+    render([load(path) for path in finished(cross, folder)], cross, console())
     if any(cell.state == "running" for cell in cross.cells):
         print(printable(f"look on while it goes on: xplearn show {folder} --follow"))
     return 0
