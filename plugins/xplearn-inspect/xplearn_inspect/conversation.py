@@ -22,7 +22,6 @@ from inspect_ai.model import (
 from xplearn import Message, Selection, Step, Trajectory
 from xplearn_inspect.texts import sound
 
-_ROLES = {"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": ChatMessageAssistant}
 _STOPS: dict[str, StopReason] = {"stop": "stop", "length": "max_tokens", "context": "model_length"}
 
 
@@ -54,14 +53,14 @@ class Conversation:
         return [made for _, made in self._last]
 
     def take(self, step: Step) -> None:
-        """Add the events of one step: what experience was shown, where that is new; the policy's answer; what the environment made of it."""
+        """Add the events of one step: experience shown, where it is new; the policy's answer; what the environment made of it."""
         if step.selection.experiences and step.selection != self._shown:
             self.events.append(self._info("experience", shown(step.selection, texts=True)))
         self._shown = step.selection
         prompt = self.messages(step.conditioning.messages)
         said: Message = {"role": "assistant", "content": step.completion.text}
         answer = self.messages([*step.conditioning.messages, said])[-1]
-        self.events.append(self._answered(prompt, answer, step))
+        self.events.append(self._call(prompt, answer, step))
         self.events.append(self._info("environment", {"action": step.action, "reward": step.reward, "valid": step.valid}))
 
     def end(self, trajectory: Trajectory) -> list[ChatMessage]:
@@ -74,15 +73,18 @@ class Conversation:
         return self.messages([*last.conditioning.messages, *rest])
 
     def _message(self, message: Message) -> ChatMessage:
-        return _ROLES[message["role"]](content=sound(message["content"]), id=self._id())
+        content, id = sound(message["content"]), self._id()
+        if message["role"] == "assistant":
+            return ChatMessageAssistant(content=content, id=id, model=self._policy)
+        return ChatMessageUser(content=content, id=id) if message["role"] == "user" else ChatMessageSystem(content=content, id=id)
 
     def _id(self) -> str:
         self._count += 1
         return f"{self._name}-{self._count}"
 
-    def _answered(self, prompt: list[ChatMessage], answer: ChatMessage, step: Step) -> ModelEvent:
-        sampling, completion = step.completion.sampling, step.completion
-        choice = ChatCompletionChoice(message=answer, stop_reason=_STOPS[completion.finish])
+    def _call(self, prompt: list[ChatMessage], answer: ChatMessage, step: Step) -> ModelEvent:
+        sampling, stop = step.completion.sampling, _STOPS[step.completion.finish]
+        choices = [ChatCompletionChoice(message=answer, stop_reason=stop)] if isinstance(answer, ChatMessageAssistant) else []
         return ModelEvent(
             uuid=self._id(),
             timestamp=self._began,
@@ -92,7 +94,7 @@ class Conversation:
             tools=[],
             tool_choice="none",
             config=GenerateConfig(max_tokens=sampling.max_new_tokens, temperature=sampling.temperature, top_p=sampling.top_p),
-            output=ModelOutput(model=self._policy, choices=[choice]),
+            output=ModelOutput(model=self._policy, choices=choices),
         )
 
     def _info(self, source: str, data: Any) -> InfoEvent:

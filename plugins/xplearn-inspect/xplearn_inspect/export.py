@@ -12,7 +12,7 @@ from inspect_ai.log import EvalLog, EvalSample, write_eval_log
 
 from xplearn import EpisodeResult, load
 from xplearn.files import sync
-from xplearn_inspect.sample import sample
+from xplearn_inspect.sample import Shared, sample
 from xplearn_inspect.spec import Place, facts, log, policy
 
 if TYPE_CHECKING:
@@ -52,16 +52,16 @@ def file_name(log: EvalLog) -> str:
 
 def _samples(run: Run, place: Place, results: Mapping[str, EpisodeResult]) -> Iterator[EvalSample]:
     """The episodes of one log, in the order they finished."""
-    header = run.header
-    shared = {
-        "policy": policy(header),
-        "began": datetime.datetime.fromisoformat(header.started),
-        "facts": facts(header, place),
-    }
+    shared = Shared(
+        run=run.path.resolve().name,
+        policy=policy(run.header),
+        began=datetime.datetime.fromisoformat(run.header.started),
+        facts=facts(run.header, place),
+    )
     for trajectory in run.trajectories(f"eval/{place.point}/{place.domain}"):
         result = results.get(trajectory.id)
         if trajectory.arm == place.arm and result is not None:
-            yield sample(trajectory, result, name=f"{run.path.resolve().name}/{trajectory.id}", **shared)
+            yield sample(trajectory, result, shared)
 
 
 def _write(log: EvalLog, path: Path) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
 from inspect_ai.log import EvalError, EvalSample, EvalSampleLimit
-from inspect_ai.model import ChatMessage, ModelOutput, ModelUsage
+from inspect_ai.model import ChatCompletionChoice, ChatMessage, ChatMessageAssistant, ModelOutput, ModelUsage
 from inspect_ai.scorer import CORRECT, INCORRECT, Score
 
 from xplearn import EpisodeResult, Trajectory
@@ -16,27 +17,36 @@ from xplearn_inspect.conversation import Conversation, shown
 from xplearn_inspect.texts import sound
 
 
-def sample(
-    trajectory: Trajectory, result: EpisodeResult, *, policy: str, began: datetime.datetime, facts: Mapping[str, Any], name: str
-) -> EvalSample:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shared:
+    """What all episodes of a log share."""
+
+    run: str
+    """Its folder's name."""
+    policy: str
+    """Who acted."""
+    began: datetime.datetime
+    """When the run did."""
+    facts: Mapping[str, Any]
+    """For the metadata."""
+
+
+def sample(trajectory: Trajectory, result: EpisodeResult, shared: Shared) -> EvalSample:
     """One episode: id is the task's, epoch the replica, counted from 1 as inspect_ai does.
 
     Args:
         trajectory: what happened.
         result: its scalars; its score and success are the sample's.
-        policy: who acted.
-        began: when the run began.
-        facts: what all episodes of the log share, for the metadata.
-        name: of the episode, unique over runs.
+        shared: with the other episodes of the log.
     """
-    talk = Conversation(name, policy, began)
+    name, policy = f"{shared.run}/{trajectory.id}", shared.policy
+    talk = Conversation(name, policy, shared.began)
     opening = talk.messages(trajectory.steps[0].query.messages) if trajectory.steps else []
     for step in trajectory.steps:
         talk.take(step)
     messages = talk.end(trajectory)
-    usage = ModelUsage(
-        input_tokens=result.tokens_in, output_tokens=result.tokens_out, total_tokens=result.tokens_in + result.tokens_out
-    )
+    answer = sound(trajectory.steps[-1].action) if trajectory.steps else None
+    usage = ModelUsage(input_tokens=result.tokens_in, output_tokens=result.tokens_out, total_tokens=result.tokens_in + result.tokens_out)
     return EvalSample(
         id=sound(result.task),
         epoch=replica(result) + 1,
@@ -45,12 +55,12 @@ def sample(
         description=sound(trajectory.task.goal),
         messages=messages,
         output=_output(messages, policy),
-        scores={"score": Score(value=result.score), "success": Score(value=CORRECT if result.success else INCORRECT)},
-        metadata=sound({**_facts(trajectory, result), **facts}),
+        scores={"score": Score(value=result.score, answer=answer), "success": Score(value=CORRECT if result.success else INCORRECT)},
+        metadata=sound({**_facts(trajectory, result), **shared.facts}),
         events=talk.events,
         model_usage={policy: usage} if usage.total_tokens else {},
         total_time=result.seconds,
-        uuid=name,
+        uuid=sound(name),
         error=EvalError(message=sound(result.error), traceback="", traceback_ansi="") if result.error else None,
         limit=_limit(result),
         turn_count=result.length,
@@ -63,8 +73,9 @@ def replica(result: EpisodeResult) -> int:
 
 
 def _output(messages: list[ChatMessage], policy: str) -> ModelOutput:
-    said = [message for message in messages if message.role == "assistant"]
-    return ModelOutput.from_message(said[-1]) if said else ModelOutput(model=policy)
+    """The last thing that the policy said."""
+    said = [message for message in messages if isinstance(message, ChatMessageAssistant)]
+    return ModelOutput(model=policy, choices=[ChatCompletionChoice(message=message) for message in said[-1:]])
 
 
 def _facts(trajectory: Trajectory, result: EpisodeResult) -> dict[str, Any]:

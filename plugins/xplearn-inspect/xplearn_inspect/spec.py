@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from inspect_ai.log import (
@@ -59,20 +60,24 @@ def log(run: Run, place: Place, row: Row, samples: Sequence[EvalSample]) -> Eval
         eval=spec(run, place, row.label, [item.id for item in samples if item.epoch == 1]),
         plan=_plan(run.header, place.arm),
         results=results(run.header, place, row, samples),
-        stats=EvalStats(started_at=run.header.started, model_usage=_usage(samples)),
+        stats=_stats(run.header.started, samples),
         samples=list(samples),
         **_status(run.header, place.point),
     )
 
 
 def spec(run: Run, place: Place, label: str, ids: Sequence[str | int]) -> EvalSpec:
-    """Task, data, policy and configuration. The ids are hashes of what is evaluated: the same run always gives the same."""
+    """Task, data, policy and configuration.
+
+    The ids are hashes of what is evaluated, so the same run always gives the same. Each log is a task of its own: of several logs of one
+    task the viewer takes all but the last for failed attempts, and hides them.
+    """
     header, whose = run.header, (run.path.resolve().name, run.header.started)
     part = header.parts.get("policy", {})
     return EvalSpec(
         eval_id=_id(*whose, *place),
         run_id=_id(*whose),
-        task_id=_id(place.domain, header.panels.get(place.domain)),
+        task_id=_id("task", *whose, *place),
         created=header.started,
         task=sound(place.domain),
         task_display_name=sound(f"{place.domain}: {label}"),
@@ -81,7 +86,7 @@ def spec(run: Run, place: Place, label: str, ids: Sequence[str | int]) -> EvalSp
         tags=sound([whose[0], label, f"point {place.point}", place.arm]),
         dataset=EvalDataset(name=sound(place.domain), samples=len(ids), sample_ids=list(map(str, ids))),
         model=policy(header),
-        model_args=sound({name: value for name, value in part.items() if name != "name"}),
+        model_args=_fields(part),
         model_generate_config=_sampling(header.resolved["evaluate"].get("sampling", {})),
         config=EvalConfig(epochs=header.resolved["evaluate"].get("replicas", 1)),
         revision=_revision(header),
@@ -112,14 +117,14 @@ def policy(header: Header) -> str:
 
 def results(header: Header, place: Place, row: Row, samples: Sequence[EvalSample]) -> EvalResults:
     """Mean score with its interval, and share of successes, as the run's table has them: an episode that died scores 0."""
-    score = {"mean": row.score.mean, "interval low": row.score.low, "interval high": row.score.high}
+    score = {"mean": row.score.mean, "low": row.score.low, "high": row.score.high}
     right = sum(item.scores is not None and item.scores["success"].value == CORRECT for item in samples)
     episodes = header.panels.get(place.domain, {}).get("tasks", 0) * header.resolved["evaluate"].get("replicas", 1)
     return EvalResults(
         total_samples=max(episodes, len(samples)),
         completed_samples=sum(item.error is None for item in samples),
         scores=[
-            _score("score", len(samples), {name: value / 100.0 for name, value in score.items()}),
+            _score("score", len(samples), {name: value / 100.0 for name, value in score.items() if value is not None}),
             _score("success", len(samples), {"accuracy": right / len(samples)}),
         ],
         headline=HEADLINE,
@@ -135,8 +140,11 @@ def _plan(header: Header, arm: Arm) -> EvalPlan:
     """What stood between the environment and the policy: in the plain arm nothing."""
     paths = ("selector", "conditioner") if arm == "experience" else ()
     parts = [header.parts[path] for path in paths if path in header.parts]
-    steps = [EvalPlanStep(solver=part["name"], params=sound({key: value for key, value in part.items() if key != "name"})) for part in parts]
-    return EvalPlan(name=arm, steps=steps)
+    return EvalPlan(name=arm, steps=[EvalPlanStep(solver=part["name"], params=_fields(part)) for part in parts])
+
+
+def _fields(part: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: sound(value) for name, value in part.items() if name != "name"}
 
 
 def _status(header: Header, point: int) -> dict[str, Any]:
@@ -153,6 +161,13 @@ def _sampling(given: dict[str, Any]) -> GenerateConfig:
 def _revision(header: Header) -> EvalRevision | None:
     git = header.git or {}
     return EvalRevision(type="git", origin="", commit=git["commit"], dirty=git.get("dirty")) if isinstance(git.get("commit"), str) else None
+
+
+def _stats(started: str, samples: Sequence[EvalSample]) -> EvalStats:
+    """When the run began, and that much later as its episodes took together: when each was played is not recorded."""
+    took = datetime.timedelta(seconds=sum(item.total_time or 0.0 for item in samples))
+    ended = datetime.datetime.fromisoformat(started) + took
+    return EvalStats(started_at=started, completed_at=ended.isoformat(), model_usage=_usage(samples))
 
 
 def _usage(samples: Sequence[EvalSample]) -> dict[str, ModelUsage]:
