@@ -47,7 +47,7 @@ def test_a_png_shows_its_words(tmp_path):
 
 
 def test_without_a_font_a_png_is_refused_with_what_to_install():
-    with pytest.raises(XplearnError, match="no font was found .* apt-get install fonts-liberation"):
+    with pytest.raises(XplearnError, match=r"no font was found .* apt-get install fonts-liberation"):
         export._require_fonts(lambda svg_string: b"blank")
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from xplearn.report.figures.kit import Drawing, compact, hatch, number, one, safe
 from xplearn.report.figures.scale import Scale, around, of_sizes
-from xplearn.report.figures.words import ELLIPSIS, fitted, width, wrapped
+from xplearn.report.figures.words import ELLIPSIS, fitted, widest, width, wrapped
 
 FINITE = st.floats(-1e6, 1e6)
 
@@ -66,6 +66,9 @@ def test_wrapped_words_are_few_lines_that_fit(text, room):
 def test_names_are_wrapped_after_their_marks():
     assert wrapped("scienceworld.text", 90.0) == ["scienceworld.", "text"]
     assert wrapped("webshop.text", 90.0) == ["webshop.text"]
+    assert wrapped("ScienceWorld", 60.0) == ["Science", "World"]
+    assert wrapped("ALFWorld", 70.0) == ["ALFWorld"]
+    assert widest("scienceworld.text") == width("scienceworld.")
 
 
 @given(st.text())

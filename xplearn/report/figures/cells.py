@@ -10,14 +10,14 @@ from xplearn.record.cross import Cell, Cross, State
 from xplearn.report.figure import Figure
 from xplearn.report.figures import heat, legend
 from xplearn.report.figures.kit import WIDTH, Area, Drawing, Point, hatch
-from xplearn.report.figures.words import TEXT, width, wrapped
+from xplearn.report.figures.words import TEXT, widest, width, wrapped
 
 COLUMNS = ("stream", "environment")
 """Axes that make the columns, if there are such."""
 STATES: tuple[State, ...] = ("failed", "unsound", "running", "waiting", "finished", "same")
 """Which of a place's cells tells why there is no score, first one first."""
 _CELL, _HEIGHT, _HEADING, _NARROWEST = 110.0, 34.0, 26.0, 58.0
-_FEWEST, _MOST = 64.0, 190.0
+_FEWEST, _MOST = 84.0, 190.0
 """Room for the labels of rows."""
 
 Labels = tuple[str, ...]
@@ -55,14 +55,16 @@ def grid(
     places = _places(cross, scores, down, across)
     rows = list(dict.fromkeys(row for row, _ in places))
     labels = min(_MOST, max([_FEWEST, *(width(word) + 24 for word in (down[-1:] + [row[-1] for row in rows if row]))]))
-    drawing = Drawing(max(WIDTH, labels + len(axes[across]) * _NARROWEST + 8))
+    needed = min(_CELL, max([_NARROWEST, *(widest(label) + 8 for label in axes[across])]))
+    labels = max(_FEWEST, min(labels, WIDTH - needed * len(axes[across]) - 8))
+    drawing = Drawing(max(WIDTH, labels + len(axes[across]) * needed + 8))
     cells = _Cells(drawing, labels, min(_CELL, (drawing.width - labels - 6) / len(axes[across])))
     y = cells.heads(axes[across], down[-1] if down else "", legend.legend(drawing, _entries(list(places.values())), 2.0) + 6.0)
     heading: Labels | None = None
     for row in rows:
         if len(down) > 1 and row[:-1] != heading:
             heading = row[:-1]
-            y = cells.heading(y, [f"{axis} {label}" for axis, label in zip(down, heading, strict=False)])
+            y = cells.heading(y, [f"{axis}: {label}" for axis, label in zip(down, heading, strict=False)])
         cells.row(y, row[-1] if row else "", [places.get((row, label)) for label in axes[across]])
         y += _HEIGHT
     title = f"Grid of the cross {cross.name}"

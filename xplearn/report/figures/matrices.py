@@ -13,9 +13,9 @@ from xplearn.report.figures.kit import WIDTH, Drawing, one
 from xplearn.report.figures.panel import Panel, below, bottom, boxes, runs_of
 from xplearn.report.figures.scale import Scale, around
 from xplearn.report.figures.series import Look, entries, look
-from xplearn.report.figures.words import SMALL, wrapped
+from xplearn.report.figures.words import SMALL, widest, wrapped
 
-_LABELS, _CELL, _NARROWEST = 124.0, 40.0, 66.0
+_LABELS, _CELL, _NARROWEST, _WIDEST = 124.0, 40.0, 66.0, 110.0
 _HEIGHT = 110.0
 
 
@@ -30,8 +30,9 @@ def heatmap(matrix: Matrix, *, title: str = "", name: str = "heatmap") -> Figure
     if not matrix.scores:
         return None
     columns = len(matrix.domains)
-    drawing = Drawing(max(WIDTH, _LABELS + columns * _NARROWEST + 8))
-    cell = min(110.0, (drawing.width - _LABELS - 8) / columns)
+    needed = min(_WIDEST, max([_NARROWEST, *(widest(domain) + 6 for domain in matrix.domains)]))
+    drawing = Drawing(max(WIDTH, _LABELS + columns * needed + 8))
+    cell = min(_WIDEST, (drawing.width - _LABELS - 8) / columns)
     heads = [wrapped(domain, cell - 4) for domain in matrix.domains]
     top = 4.0 + 17.0 * max(map(len, heads))
     for column, lines in enumerate(heads):

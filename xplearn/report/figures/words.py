@@ -28,7 +28,7 @@ _WIDTHS = {
     1.02: "@W…",
 }
 _BY_CHARACTER = {character: width for width, characters in _WIDTHS.items() for character in characters}
-_BREAKS = re.compile(r"[^\s./_+#:·-]*[\s./_+#:·-]*")
+_PIECES = re.compile(r"[^\s./_+#:·-]*?(?:[\s./_+#:·-]+|(?<=[a-z])(?=[A-Z])|$)")
 
 
 @cache
@@ -64,11 +64,20 @@ def _cut(text: str, kept: int) -> str:
 
 
 def wrapped(text: str, room: float, size: float = SMALL, *, most: int = 3) -> list[str]:
-    """``text`` in at most ``most`` lines, broken after spaces and the marks in names; what does not fit is cut as by ``fitted``."""
+    """``text`` in at most ``most`` lines, broken after marks and before capitals; what does not fit is cut as by ``fitted``."""
     lines = [""]
-    for piece in _BREAKS.findall(text):
+    for piece in _pieces(text):
         if not lines[-1] or len(lines) == most or width(lines[-1] + piece.rstrip(), size) <= room:
             lines[-1] += piece
         else:
             lines.append(piece)
     return [fitted(line.strip(), room, size) for line in lines]
+
+
+def widest(text: str, size: float = SMALL) -> float:
+    """Width of its widest piece that is not broken."""
+    return max((width(piece.rstrip(), size) for piece in _pieces(text)), default=0.0)
+
+
+def _pieces(text: str) -> list[str]:
+    return [piece for piece in _PIECES.findall(text) if piece]
