@@ -94,6 +94,6 @@ def play_round(run: Context, stage: Stage, round: int) -> None:
 
 def _tell(run: Context) -> None:
     """Say what was taken over."""
-    counts = ", ".join(f"{count} {kind}" for kind, count in sorted(run.taken.items()) if count)
+    counts = ", ".join(f"{count} {kind if count > 1 else kind.removesuffix('s')}" for kind, count in sorted(run.taken.items()))
     if counts:
         run.observer.note(f"done before and not again: {counts}")

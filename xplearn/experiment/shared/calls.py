@@ -61,6 +61,7 @@ class Call:
         self._inputs = {STORE: run.identity.store(), ENCODER: run.identity.part("encoder"), ACTING: run.identity.acting()}
         self._states = self._digests()
         self._before = run.agent.policy.version, run.agent.store.digest()
+        self._taken = False
 
     def take(self) -> Made | None:
         """Bring the agent to where such a call left it; None where none did."""
@@ -68,12 +69,13 @@ class Call:
             for read in combinations(self._inputs, count):
                 folder = self._memo.find_folder(CALLS, self._key, self._variant(read))
                 if folder is not None:
+                    self._taken = True
                     return self._restored(folder)
         return None
 
     def leave(self, made: Made) -> None:
-        """Leave what the last checkpoint holds for others, if the call took long enough and changed only what it can have read."""
-        if made.seconds < self._memo.least_seconds:
+        """Leave what the last checkpoint holds for others, if it was made here, took long enough and changed only what it can have read."""
+        if self._taken or made.seconds < self._memo.least_seconds:
             return
         read = self._run.read_by(self._path)
         digests = self._digests()

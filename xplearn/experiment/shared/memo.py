@@ -56,7 +56,7 @@ class Shared:
 
     def put_text(self, kind: str, key: str, text: str) -> None:
         """Keep a text."""
-        with self._placing(self._at(kind, key)) as draft:
+        with contextlib.suppress(OSError), self._placing(self._at(kind, key)) as draft:
             raw = text.encode()
             draft.write_bytes(_digest(raw) + b"\n" + raw)
 
@@ -82,7 +82,7 @@ class Shared:
         target = self._at(kind, key) / variant
         if target.exists():
             return
-        with self._placing(target) as draft:
+        with contextlib.suppress(OSError), self._placing(target) as draft:
             draft.mkdir()
             fill(draft)
             (draft / _CONTENTS).write_text(json.dumps(_digests(draft)), encoding="utf-8")
@@ -109,13 +109,11 @@ class Shared:
     def _placing(self, target: Path) -> Iterator[Path]:
         """A path of this process's own, which takes the place of ``target`` when the block ends."""
         draft = self._drafts / uuid.uuid4().hex
+        for parent in (self._drafts, target.parent):
+            parent.mkdir(parents=True, exist_ok=True)
         try:
-            for parent in (self._drafts, target.parent):
-                parent.mkdir(parents=True, exist_ok=True)
             yield draft
             draft.replace(target)
-        except OSError:
-            _remove(draft)
         except BaseException:
             _remove(draft)
             raise
