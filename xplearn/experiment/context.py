@@ -56,6 +56,8 @@ class Context:
     """How much shared work was taken over, by kind."""
     evaluated_at: int | None = None
     """``changes`` at the last evaluation."""
+    crowded: bool = False
+    """Whether it was told that more is played at once than the policy's cache holds."""
     proved: set[str] = field(default_factory=set)
     """``learner`` and ``warmup``, where training has been seen to move parameters."""
 

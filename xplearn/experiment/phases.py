@@ -10,6 +10,7 @@ from types import TracebackType
 from xplearn.errors import ConfigError, ContractError, EnvironmentDiedError
 from xplearn.experiment.build import sampling
 from xplearn.experiment.context import Context
+from xplearn.experiment.crowded import Crowd
 from xplearn.experiment.pools import Pools
 from xplearn.experiment.shared.shelf import Shelf, demonstrations, rollouts
 from xplearn.experiment.stream import Stage, in_turn, require_known, stages, take
@@ -33,6 +34,7 @@ class Recording:
         self._alive = bool(run.writer.done(phase))
         self._dead: list[Trajectory] = []
         self._scores: list[float] = []
+        self._crowd = Crowd(run, total)
 
     def __enter__(self) -> Recording:
         self._run.observer.phase_start(self._phase, self._total)
@@ -40,6 +42,7 @@ class Recording:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._run.observer.phase_end()
+        self._crowd.tell(self._phase)
         if error is None and self._dead:
             self._give_up()
 
@@ -64,6 +67,7 @@ class Recording:
         self._run.writer.episode(trajectory, result)
         self._run.hooks("xplearn_episode_end", result=result)
         self._scores.append(result.score)
+        self._crowd.add(result)
         figure = "expert_score" if trajectory.source == "demonstration" else "score"
         self._run.observer.advance(1, **{figure: 100.0 * sum(self._scores) / len(self._scores)})
 
