@@ -183,3 +183,11 @@ def test_without_a_learner_that_scores_the_conditioned_pass_the_mix_is_refused(t
     experiment, plugins, given = composed(tmp_path, {"learner": []})
     with pytest.raises(IncompatibleError, match=r"learner\.conditioned"):
         run_experiment(experiment, plugins=plugins, given=given)
+
+
+@pytest.mark.parametrize("overlay", ["text", "search"])
+def test_the_latent_run_and_its_text_overlays_keep_keys_of_one_encoder(overlay):
+    registry = Plugins().discover().registry
+    latent, _ = load_experiment("mini/expweaver", [], registry)
+    text, _ = load_experiment("mini/expweaver", [f"preset=[expweaver/{overlay}]"], registry)
+    assert latent.encoder == text.encoder
