@@ -19,7 +19,7 @@ from xplearn.report.figure import Figure, Sheet
 from xplearn.report.page.again import again, differing, reported
 from xplearn.report.page.document import Heading, document
 from xplearn.report.page.grid import grid
-from xplearn.report.page.learned import learning, retained, spent, stages
+from xplearn.report.page.learned import learning, spent, stages
 from xplearn.report.page.markup import Part
 from xplearn.report.page.material import Material, gather
 from xplearn.report.page.overview import overview
@@ -95,18 +95,17 @@ def write(
 
 def _parts(material: Material) -> list[Part]:
     """The sections, in the order they are read."""
-    sections = [
-        overview(material),
-        grid(material),
-        *standings(material),
-        stages(material),
-        retained(material),
-        learning(material),
-        spent(material),
-        differing(material),
-        reported(material),
+    return [
+        Part(section=overview(material)),
+        Part(section=grid(material)),
+        *(Part(section=section) for section in standings(material)),
+        Part(section=stages(material)),
+        Part(section=learning(material)),
+        Part(section=spent(material)),
+        Part(section=differing(material)),
+        Part(section=reported(material), label="Papers"),
+        again(material),
     ]
-    return [*(Part(section=section) for section in sections), again(material)]
 
 
 def _heading(material: Material) -> Heading:

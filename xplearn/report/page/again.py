@@ -12,6 +12,7 @@ from xplearn.report import sheets
 from xplearn.report.figure import Section, Sheet
 from xplearn.report.page.markup import Listing, Part
 from xplearn.report.page.material import Material
+from xplearn.report.page.overview import origins
 
 
 def differing(material: Material) -> Section:
@@ -24,10 +25,7 @@ def differing(material: Material) -> Section:
 def reported(material: Material) -> Section:
     """Figures of papers, apart from ours."""
     sheet = sheets.reported_sheet(material.reported) if material.reported else None
-    lead = (
-        "As the papers report them. Nothing here was measured by xplearn: other policies, tasks, splits and versions. "
-        "These figures may not be compared with those above."
-    )
+    lead = "Other policies, tasks, splits and versions than above: these figures may not be compared with ours."
     title = "Reported by papers, not measured here"
     return Section(name="reported", title=title, lead=lead if sheet else "", pieces=[sheet] if sheet else [])
 
@@ -36,8 +34,10 @@ def again(material: Material) -> Part:
     """Commands that make the runs and the page, and the files that they read."""
     rows = list(_commands(material))
     lead = "Save the texts below under their names. The same command on the same versions gives the same figures, and goes on after a stop."
-    sheet = Sheet(name="commands-table", title="Commands", caption="In a shell.", columns=("makes", "command"), rows=rows)
-    return Part(section=Section(name="again", title="Do it again", lead=lead, pieces=[sheet]), listings=list(_files(material)))
+    sheet = Sheet(name="commands-table", title="Commands", caption="", columns=("makes", "command"), rows=rows)
+    return Part(
+        section=Section(name="again", title="Do it again", lead=lead, pieces=[sheet, origins(material)]), listings=list(_files(material))
+    )
 
 
 def _commands(material: Material) -> Iterator[tuple[str, str]]:

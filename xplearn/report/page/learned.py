@@ -1,4 +1,4 @@
-"""How it went: stages, rounds, what was studied, what it cost, and what is left without the bank."""
+"""How it went: stages, rounds, what was studied, and what it cost."""
 
 from __future__ import annotations
 
@@ -47,16 +47,6 @@ def spent(material: Material) -> Section:
         "Costs",
         "Tokens read and written, seconds on the machine of the run, and bytes.",
         [figures.costs(*given), sheets.costs_sheet(*given)],
-    )
-
-
-def retained(material: Material) -> Section:
-    """What is left without the bank."""
-    return _section(
-        "retention",
-        "Without the bank",
-        "What of a score stays when the experience is taken away: what the policy has made its own.",
-        [figures.retention(material.boards)],
     )
 
 

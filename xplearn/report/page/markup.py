@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from xplearn.report.figure import Figure, Piece, Section, Sheet
@@ -26,6 +26,8 @@ class Part:
 
     section: Section
     listings: Sequence[Listing] = ()
+    label: str = ""
+    """In the navigation; by default its title."""
 
     @property
     def empty(self) -> bool:
@@ -40,7 +42,7 @@ def escaped(text: str) -> str:
 
 def link(part: Part) -> str:
     """An entry of the navigation."""
-    return f'<li><a href="#{escaped(part.section.name)}">{escaped(part.section.title)}</a></li>'
+    return f'<li><a href="#{escaped(part.section.name)}">{escaped(part.label or part.section.title)}</a></li>'
 
 
 def markup(part: Part) -> str:
@@ -49,27 +51,40 @@ def markup(part: Part) -> str:
     name = escaped(section.name)
     lead = f'<p class="lead">{escaped(section.lead)}</p>' if section.lead else ""
     groups = groupby(section.pieces, key=lambda piece: isinstance(piece, Figure))
-    body = "".join([*(_group(list(pieces)) for _, pieces in groups), *map(_listing, part.listings)])
+    titles = {section.title}
+    body = "".join([*(_group(list(pieces), titles) for _, pieces in groups), *map(_listing, part.listings)])
     return f'<section id="{name}" aria-labelledby="{name}-title"><h2 id="{name}-title">{escaped(section.title)}</h2>{lead}{body}</section>'
 
 
-def _group(pieces: Sequence[Piece]) -> str:
-    """Figures that follow one another stand side by side where there is room; tables have the whole width."""
-    figures = "".join(_figure(piece) for piece in pieces if isinstance(piece, Figure))
-    tables = "".join(_sheet(piece) for piece in pieces if isinstance(piece, Sheet))
+def _group(pieces: Sequence[Piece], titles: set[str]) -> str:
+    """Figures that follow one another stand side by side where there is room; tables have the whole width.
+
+    Args:
+        pieces: all figures, or all tables.
+        titles: that stand above already and are not said again; those of the pieces join them.
+    """
+    found = [(piece, _head(piece, titles)) for piece in pieces]
+    figures = "".join(_figure(piece, head) for piece, head in found if isinstance(piece, Figure))
+    tables = "".join(_sheet(piece, head) for piece, head in found if isinstance(piece, Sheet))
     return f'<div class="figures">{figures}</div>' if figures else tables
 
 
-def _figure(figure: Figure) -> str:
-    name, title, caption = map(escaped, (figure.name, figure.title, figure.caption))
+def _head(piece: Piece, titles: set[str]) -> str:
+    title = "" if piece.title in titles else f"<h3>{escaped(piece.title)}</h3>"
+    titles.add(piece.title)
+    return title + (f"<p>{escaped(piece.caption)}</p>" if piece.caption else "")
+
+
+def _figure(figure: Figure, head: str) -> str:
     return (
-        f'<figure id="figure-{name}"><figcaption><h3>{title}</h3><p>{caption}</p></figcaption>'
-        f'<div class="drawing" role="region" tabindex="0" aria-label="{title}">{printable(figure.svg)}</div></figure>'
+        f'<figure id="figure-{escaped(figure.name)}"><figcaption>{head}</figcaption>'
+        f'<div class="drawing" role="region" tabindex="0" aria-label="{escaped(figure.title)}">{printable(figure.svg)}</div></figure>'
     )
 
 
-def _sheet(sheet: Sheet) -> str:
-    return f'<div class="table" id="table-{escaped(sheet.name)}"><h3>{escaped(sheet.title)}</h3>{printable(sheet_html(sheet))}</div>'
+def _sheet(sheet: Sheet, head: str) -> str:
+    table = sheet_html(replace(sheet, caption=""))
+    return f'<div class="table" id="table-{escaped(sheet.name)}"><div class="table-head">{head}</div>{printable(table)}</div>'
 
 
 def _listing(listing: Listing) -> str:

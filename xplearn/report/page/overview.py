@@ -16,8 +16,8 @@ USUAL = "core.all"
 
 
 def overview(material: Material) -> Section:
-    """The runs, and where they come from."""
-    return Section(name="overview", title="What was run", lead=_lead(material), pieces=[_runs(material), _origins(material)])
+    """The runs."""
+    return Section(name="overview", title="What was run", lead=_lead(material), pieces=[_runs(material)])
 
 
 def _lead(material: Material) -> str:
@@ -42,8 +42,8 @@ def _runs(material: Material) -> Sheet:
         learners = ", ".join(value for path, value in named.items() if path.startswith(("record.", "learner."))) or "none"
         chosen = f" on {named['curriculum']}" if named.get("curriculum", USUAL) != USUAL else ""
         stages = " → ".join(dict.fromkeys(run.stream())) if header.panels else ""
-        episodes = f"{len(material.results[name]):,}"
-        rows.append((name, status, _policy(parts), shown, learners + chosen, stages, str(header.seed), episodes, header.started[:16]))
+        started = header.started[:16].replace("T", " ")
+        rows.append((name, status, _policy(parts), shown, learners + chosen, stages, header.seed, len(material.results[name]), started))
     columns = ("run", "status", "policy", "shown by", "learned by", "stream", "seed", "episodes", "started (UTC)")
     return Sheet(name="runs-table", title="Runs", caption="Each run with its parts, as registered.", columns=columns, rows=rows)
 
@@ -53,7 +53,7 @@ def _policy(parts: Mapping[str, Mapping[str, object]]) -> str:
     return " ".join(str(policy[key]) for key in ("name", "model") if policy.get(key))
 
 
-def _origins(material: Material) -> Sheet:
+def origins(material: Material) -> Sheet:
     """Every fact once where all runs agree on it, else each value with the runs that have it."""
     values: dict[str, dict[str, list[str]]] = {}
     for name, run in material.runs.items():

@@ -27,9 +27,10 @@ def standings(material: Material) -> Iterator[Section]:
 def _pieces(board: Board, suffix: str) -> list[Piece]:
     drawn: list[Piece | None] = [
         figures.leaderboard(board, name=f"leaderboard{suffix}"),
+        figures.profiles(board, name=f"profiles{suffix}"),
         sheets.leaderboard_sheet(board, name=f"leaderboard-table{suffix}"),
         *(figures.forest(board, versus, name=f"forest-{versus}{suffix}") for versus in get_args(figures.Versus)),
-        figures.profiles(board, name=f"profiles{suffix}"),
+        figures.retention([board], name=f"retention{suffix}"),
         sheets.differences_sheet(board, name=f"differences-table{suffix}"),
     ]
     return [piece for piece in drawn if piece is not None]

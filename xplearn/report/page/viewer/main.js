@@ -114,26 +114,34 @@ async function follow(list, rows) {
 
 async function show(list, row, beside, others) {
   list.shown = row;
+  const pair = beside === undefined ? [row] : [row, beside].sort((one, other) => (one.unit === other.unit ? one.experience - other.experience : 0));
+  const made = await articles(pair);
+  if (list.shown !== row) return;
   list.select(row);
   page("episode-title").textContent = row.goal || row.task;
   page("episode-where").textContent = [row.domain, row.kind, `task ${row.task}`, phaseOf(row), row.run].filter(Boolean).join(" · ");
+  compareWith(row, beside, others);
+  const at = list.found.indexOf(row);
+  page("previous").disabled = at <= 0;
+  page("next").disabled = at < 0 || at + 1 >= list.found.length;
+  page("arms").replaceChildren(...made);
+  if (!dialog.open) dialog.showModal();
+  dialog.scrollTop = 0;
+  page("episode-title").focus();
+}
+
+/** Offer what else was played of the same task. */
+function compareWith(row, beside, others) {
   const name = (other) => `${other.unit === row.unit ? "the other arm" : `${other.run} · ${other.when} · ${other.arm}`} · ${other.outcome}`;
   page("beside").replaceChildren(
     element("option", { value: "" }, "nothing"),
     ...others.map((other) => element("option", { value: other.number, selected: other === beside }, name(other))),
   );
   page("beside").closest("label").hidden = others.length === 0;
-  const at = list.found.indexOf(row);
-  page("previous").disabled = at <= 0;
-  page("next").disabled = at < 0 || at + 1 >= list.found.length;
-  const pair = beside === undefined ? [row] : [row, beside].sort((one, other) => (one.unit === other.unit ? one.experience - other.experience : 0));
-  page("arms").replaceChildren(...(await articles(pair)));
-  if (!dialog.open) dialog.showModal();
-  dialog.scrollTop = 0;
-  page("episode-title").focus();
 }
 
 function closed(list) {
+  list.shown = null;
   if (location.hash.includes("episode=")) history.replaceState(null, "", "#episodes");
   page("list").focus();
   list.move(0);
@@ -164,7 +172,7 @@ function sectioned() {
       const first = [...links.keys()].find((id) => seen.has(id));
       for (const [id, link] of links) current(link, id === first);
     },
-    { rootMargin: "-64px 0px -50% 0px" },
+    { rootMargin: "-40% 0px -60% 0px" },
   );
   for (const id of links.keys()) observer.observe(page(id));
 }
