@@ -18,13 +18,12 @@ if TYPE_CHECKING:
     from xplearn.record.cross import Cell, Cross
     from xplearn.record.header import Header
 
-STREAM = "stream"
 BETWEEN = " · "
 
 
 def render(cross: Cross, folder: Path, console: Console) -> None:
     """Print the score of every cell, or the number of the reason why it has none; below them the reasons, each once."""
-    column = STREAM if STREAM in cross.axes else list(cross.axes)[-1]
+    column = cross.column
     texts: dict[tuple[str, str], str] = {}
     for cell in cross.cells:
         texts[_row(cell, column), cell.axes[column]] = _text(cell, folder, cross)

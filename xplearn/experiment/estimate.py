@@ -68,30 +68,54 @@ class Counts:
         return len(self.points) * self.arms * self.replicas * sum(self.panels.values())
 
 
-def count(experiment: Experiment, plugins: Plugins) -> Counts:
-    """Count the episodes of an experiment. Environments list their tasks, here or in an interpreter of their own; nothing is played.
+@dataclass(frozen=True, kw_only=True)
+class Listing:
+    """How many tasks an experiment has, which depends on nothing but its stages and what is evaluated."""
+
+    panels: Mapping[str, tuple[EnvSpec, int]]
+    """Environment and evaluated tasks by domain."""
+    stages: Mapping[int, int]
+    """Tasks to learn from by the stage's index."""
+
+
+def listing(experiment: Experiment, plugins: Plugins) -> Listing:
+    """Have the environments list their tasks, here or in an interpreter of their own.
 
     Raises:
         ConfigError: a task slice that cannot be played or evaluated, as in ``check_tasks``.
     """
     here = copy.copy(experiment)
     here.run = dataclasses.replace(experiment.run, workers=0)
-    parts = build_parts(here, plugins.registry)
-    with contextlib.closing(Pools(parts, plugins.registry)) as pools:
+    with contextlib.closing(Pools(build_parts(here, plugins.registry), plugins.registry)) as pools:
         evaluated, _ = panels(here, domains(here), pools)
         tasks = {stage.index: len(training_tasks(pools, stage)) for stage in stages(here)}
-    flow = _Flow(parts, tasks)
-    limit = _Limits(here, plugins.registry)
-    panel = {name: len(chosen) for name, (_, chosen) in evaluated.items()}
-    points, arms = _points(here), _arms(parts)
-    each = arms * here.evaluate.replicas
+    return Listing(panels={name: (domain.env, len(chosen)) for name, (domain, chosen) in evaluated.items()}, stages=tasks)
+
+
+def count(experiment: Experiment, plugins: Plugins, tasks: Listing | None = None) -> Counts:
+    """Count the episodes of an experiment; nothing is played.
+
+    Args:
+        experiment: to be counted.
+        plugins: where its parts are found.
+        tasks: what its environments list, where that is known already.
+
+    Raises:
+        ConfigError: as ``listing``.
+    """
+    tasks = tasks or listing(experiment, plugins)
+    parts = build_parts(experiment, plugins.registry)
+    flow, limit = _Flow(parts, tasks.stages), _Limits(experiment, plugins.registry)
+    panel = {name: size for name, (_, size) in tasks.panels.items()}
+    points, arms = _points(experiment), _arms(parts)
+    each = arms * experiment.evaluate.replicas
     return Counts(
-        stages=[flow.stage(stage, limit) for stage in stages(here)],
+        stages=[flow.stage(stage, limit) for stage in stages(experiment)],
         points=points,
         arms=arms,
-        replicas=here.evaluate.replicas,
+        replicas=experiment.evaluate.replicas,
         panels=panel,
-        steps=_sum([limit.steps(domain.env, len(points) * each * len(chosen)) for domain, chosen in evaluated.values()]),
+        steps=_sum([limit.steps(env, len(points) * each * size) for env, size in tasks.panels.values()]),
         phases=flow.phases() | {evaluation_phase(point, name): each * size for point in points for name, size in panel.items() if size},
     )
 

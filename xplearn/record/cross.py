@@ -57,6 +57,14 @@ class Cross:
     cells: list[Cell] = field(default_factory=list)
     """In the order of the grid: the last axis varies fastest."""
 
+    @property
+    def column(self) -> str:
+        """The axis that tables have side by side: that of the stream, by its name or as each of its values says one; else the last."""
+        given = self.given.get("axes")
+        values = {axis: _listed(given.get(axis)) for axis in self.axes} if isinstance(given, dict) else {}
+        streams = (axis for axis, found in values.items() if found and all(isinstance(value, dict) and STREAM in value for value in found))
+        return STREAM if STREAM in self.axes else next(streams, list(self.axes)[-1] if self.axes else "")
+
     def write(self, folder: Path) -> None:
         """Replace the file, atomically."""
         with replacing(folder / NAME) as file:
@@ -64,6 +72,11 @@ class Cross:
 
 
 NAME = "cross.json"
+STREAM = "stream"
+
+
+def _listed(values: Any) -> list[Any]:
+    return list(values.values()) if isinstance(values, dict) else values if isinstance(values, list) else []
 
 
 def load_cross(folder: Path) -> Cross:

@@ -13,7 +13,6 @@ from xplearn.experiment.cross.labels import label, labelled, sound
 
 SEED = "seed"
 BACKBONE = "backbone"
-STREAM = "stream"
 SHORT = {SEED: "run.seed", BACKBONE: "preset"}
 """Key of an experiment that an axis of a shorter name stands for; ``backbone: tiny`` is the preset ``backbone.tiny``."""
 
@@ -39,7 +38,7 @@ class Axis:
         value = self.values[label]
         if self.name == BACKBONE:
             return [("preset", [f"{BACKBONE}.{value}"])]
-        return [(SHORT.get(self.name, self.name), value)] if _is_key(self.name) else list(value.items())
+        return list(value.items()) if _is_bundle(self.name, value) else [(SHORT.get(self.name, self.name), value)]
 
 
 def read_axes(raw: Any) -> list[Axis]:
@@ -82,14 +81,16 @@ def _axis(name: str, raw: Any) -> Axis:
     wrong = [value for value in axis.values.values() if not isinstance(value, str)]
     if name == BACKBONE and wrong:
         raise ConfigError(path, f"want the end of a preset's name, e.g. 'tiny' for {BACKBONE}.tiny, not {wrong[0]!r}")
-    if not _is_key(name):
-        for text, value in axis.values.items():
+    for text, value in axis.values.items():
+        if _is_bundle(name, value):
             _require_keys(name, text, value)
     return axis
 
 
-def _is_key(name: str) -> bool:
-    return name in SHORT or name.partition(".")[0] in KEYS
+def _is_bundle(name: str, value: Any) -> bool:
+    """Whether a value is to be a mapping of experiment keys: on an axis of a name of its own, or where the key says itself among others."""
+    is_key = name in SHORT or name.partition(".")[0] in KEYS
+    return not is_key or (isinstance(value, Mapping) and name in value)
 
 
 def _require_keys(name: str, text: str, value: Any) -> None:

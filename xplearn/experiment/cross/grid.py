@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import copy
-import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
-from typing import Any
+from dataclasses import replace
 
 from xplearn.errors import ConfigError, IncompatibleError, XplearnError
-from xplearn.experiment.build import build_parts, check_experiment
+from xplearn.experiment.build import check_experiment
 from xplearn.experiment.cross.axes import Axis
 from xplearn.experiment.cross.file import CrossFile
 from xplearn.experiment.cross.planned import Planned, compose_cell, told
@@ -64,7 +62,7 @@ class _Checked:
         if state == "waiting":
             here = copy.copy(experiment)
             here.run = replace(experiment.run, workers=0)
-            key = self._key(here)
+            key = self._key(cell, here)
             if key not in self._tasks:
                 self._tasks[key] = _verdict(lambda: check_tasks(here, self._plugins))
             state, reason = self._tasks[key]
@@ -75,12 +73,10 @@ class _Checked:
         if problems:
             raise IncompatibleError(problems)
 
-    def _key(self, experiment: Experiment) -> str:
-        """What the tasks depend on, and where only its own interpreter knows an environment, whatever it must provide."""
-        parts = build_parts(experiment, self._plugins.registry)
+    def _key(self, cell: Planned, experiment: Experiment) -> str:
+        """What the check of tasks depends on: where only its own interpreter knows an environment, on all that it must provide."""
         elsewhere = any(stage.env.python for stage in experiment.stream)
-        asked: list[Any] = [[asdict(stage) for stage in experiment.stream], asdict(experiment.evaluate.tasks), parts.lists_actions]
-        return json.dumps([*asked, asdict(experiment) if elsewhere else None], sort_keys=True, default=str)
+        return f"{cell.stream} {experiment.run.track}" + (cell.content if elsewhere else "")
 
 
 def _verdict(check: Callable[[], None]) -> tuple[State, str]:

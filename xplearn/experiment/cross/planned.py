@@ -9,10 +9,11 @@ from functools import cached_property
 from xplearn.compose import Raw, compose
 from xplearn.config import load_experiment
 from xplearn.errors import ConfigError, IncompatibleError, UnknownComponentError, XplearnError
-from xplearn.experiment.cross.axes import STREAM, Labels
+from xplearn.experiment.cross.axes import Labels
 from xplearn.experiment.cross.file import CrossFile
 from xplearn.experiment.cross.labels import joined, slug
 from xplearn.experiment.opening import plain
+from xplearn.experiment.stream import stages
 from xplearn.plugins import Plugins
 from xplearn.record.cross import State
 from xplearn.record.folder import UNHASHED, folder_name
@@ -38,10 +39,13 @@ class Planned:
         """Whether it is there to be run: a failed one is tried again."""
         return self.experiment is not None and self.state in ("waiting", "failed")
 
-    @property
+    @cached_property
     def stream(self) -> str:
-        """Label of its stream, where that is an axis."""
-        return self.axes.get(STREAM, "")
+        """What its tasks depend on, as a text to compare: cells of one stream list, and begin with, the same."""
+        if self.experiment is None:
+            return ""
+        played = [(stage.path, stage.config.env, stage.config.tasks, stage.config.warmup) for stage in stages(self.experiment)]
+        return repr((played, self.experiment.evaluate.tasks))
 
     @cached_property
     def folder(self) -> str:

@@ -11,7 +11,7 @@ from xplearn.experiment.cross.ledger import Ledger, recorded
 from xplearn.experiment.cross.order import expected, rank
 from xplearn.experiment.cross.planned import Planned
 from xplearn.experiment.cross.run import read_plan
-from xplearn.experiment.estimate import count
+from xplearn.experiment.estimate import Listing, count, listing
 from xplearn.plugins import Plugins
 from xplearn.record.cross import Cell, Cross
 
@@ -36,14 +36,27 @@ def preview(source: Source, plugins: Plugins) -> tuple[Cross, Sequence[Ahead]]:
     """
     file, grid = read_plan(source, plugins)
     ledger = Ledger(file, grid, recorded(file.folder))
+    counter = _Counter(plugins)
     ordered = sorted(ledger.open(), key=lambda cell: rank(file, cell))
     cells = ledger.cross.cells
-    ahead = [Ahead(cell=ledger[cell.id], episodes=_episodes(cell, plugins), seconds=expected(cell, cells)) for cell in ordered]
+    ahead = [Ahead(cell=ledger[cell.id], episodes=counter.episodes(cell), seconds=expected(cell, cells)) for cell in ordered]
     return ledger.cross, ahead
 
 
-def _episodes(cell: Planned, plugins: Plugins) -> int | None:
-    try:
-        return sum(count(cell.experiment, plugins).phases.values()) if cell.experiment else None
-    except XplearnError:
-        return None
+class _Counter:
+    """Counts episodes; the tasks of a stream, which are dear to list, are listed once."""
+
+    def __init__(self, plugins: Plugins) -> None:
+        self._plugins = plugins
+        self._tasks: dict[str, Listing] = {}
+
+    def episodes(self, cell: Planned) -> int | None:
+        """Episodes of a cell."""
+        if cell.experiment is None:
+            return None
+        try:
+            if cell.stream not in self._tasks:
+                self._tasks[cell.stream] = listing(cell.experiment, self._plugins)
+            return sum(count(cell.experiment, self._plugins, self._tasks[cell.stream]).phases.values())
+        except XplearnError:
+            return None
