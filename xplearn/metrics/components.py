@@ -2,9 +2,9 @@
 
 Of scores ``[seeds, tasks]`` whose tasks come from strata (domains) that count alike, the mean varies with the tasks that happen to be on
 the panel, with the seeds that happened to be run, and with chance in each cell, which shows in both. The half-length of its interval is
-Student's, each part by the quantile of its own degrees of freedom, weighted by its share of the variance: three seeds say little, and the
-interval says so. Source: the weighted t of Cochran and Cox, Experimental Designs (1950), for crossed seeds and tasks [OURS]: with three
-seeds it holds the truth more evenly than one number of degrees of freedom by Satterthwaite's formula.
+Student's: three seeds say little, and the interval says so. Of the two usual quantiles for a sum of variances, that of Satterthwaite, An
+Approximate Distribution of Estimates of Variance Components (1946), makes it hold the truth too seldom with three seeds, and the weighted
+one of Cochran and Cox, Experimental Designs (1950), a little too often; midway between them [OURS] it is right (``tests/unit``).
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ class Components:
         if not self.seed_freedom or total <= 1e-12 * self.tasks:
             return over_tasks * math.sqrt(self.tasks)
         over_seeds = student.quantile(level, self.seed_freedom)
-        return (over_tasks * panel + over_seeds * self.seeds) / math.sqrt(total)
+        weighted = (over_tasks * panel + over_seeds * self.seeds) / total
+        freedom = total**2 / (panel**2 / self.task_freedom + self.seeds**2 / self.seed_freedom)
+        return 0.5 * (weighted + student.quantile(level, freedom)) * math.sqrt(total)
 
 
 def weights(strata: Sequence[int]) -> Array:
