@@ -12,7 +12,7 @@ from xplearn.metrics.bootstrap import Bootstrap
 from xplearn.metrics.compare import harness
 from xplearn.metrics.leaderboard import leaderboard
 from xplearn.record.comparable import apart
-from xplearn.record.cross import Cross
+from xplearn.record.cross import STREAM, Cross
 from xplearn.record.reader import Run
 from xplearn.report import compare
 from xplearn.report.contenders import Played, cells, contenders, labelled, played
@@ -117,11 +117,16 @@ def _titled(found: Sequence[Board]) -> list[Board]:
 
 
 def _shared_axes(boards: Sequence[Board]) -> set[str]:
-    """Axes that do more than tell the boards apart: one that has a single label on each, and not the same, is left out."""
+    """All axes but the one that tells the boards apart: it has a single label on each, never the same; where several do, the stream's."""
     by_board = [[standing.contender.axes for standing in board.standings if standing.contender.axes] for board in boards]
     axes = {axis for contenders in by_board for labels in contenders for axis in labels}
-    told = {axis: [{labels.get(axis) for labels in contenders} for contenders in by_board] for axis in axes}
-    return {axis for axis, labels in told.items() if any(len(found) > 1 for found in labels) or all(found == labels[0] for found in labels)}
+    apart = {axis for axis in axes if _tells_apart([{labels.get(axis) for labels in contenders} for contenders in by_board])}
+    aside = apart & {STREAM} or apart
+    return axes - aside if len(aside) == 1 else axes
+
+
+def _tells_apart(labels: Sequence[set[str | None]]) -> bool:
+    return all(len(found) == 1 for found in labels) and len(set.union(*labels)) == len(labels)
 
 
 def _identity(contender: Contender, axes: set[str]) -> tuple[object, ...]:

@@ -1,0 +1,199 @@
+"""From recorded runs to leaderboards."""
+
+import json
+import shutil
+from dataclasses import replace
+
+import pytest
+
+from xplearn.config import load_experiment
+from xplearn.experiment.run import run_experiment
+from xplearn.metrics.board import Contender
+from xplearn.metrics.bootstrap import Bootstrap
+from xplearn.metrics.leaderboard import leaderboard
+from xplearn.record.cross import Cell, Cross
+from xplearn.record.reader import load
+from xplearn.report.boards import across, boards
+from xplearn.testing.dial import dial_plugins
+
+DIAL = {
+    "stream": [{"env": "core.errands", "tasks": {"limit": 3}}],
+    "policy": "dial.policy",
+    "record": ["core.record"],
+    "selector": "core.nearest",
+    "conditioner": "core.prompt",
+    "encoder": "core.hashing",
+    "learner": "dial.turn",
+    "evaluate": {"tasks": {"limit": 4, "split": "test"}, "resamples": 100},
+}
+BARE = {"record": [], "selector": "core.none", "conditioner": "core.none", "learner": {"name": "dial.turn", "arms": ["plain"]}}
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    """Two seeds of a method with a bank, and one of a method without."""
+    place, plugins, found = tmp_path_factory.mktemp("boards"), dial_plugins(), []
+    for name, seed, changes in (("edge", 0, {}), ("edge", 1, {}), ("bare", 0, BARE)):
+        given = {**DIAL, **changes, "run": {"dir": str(place), "name": name, "seed": seed}}
+        experiment, given = load_experiment(given, [], plugins.registry)
+        found.append(run_experiment(experiment, plugins=plugins, given=given).folder)
+    return found
+
+
+@pytest.fixture
+def folders(recorded, tmp_path):
+    return [shutil.copytree(folder, tmp_path / folder.name) for folder in recorded]
+
+
+def loaded(folders):
+    return [load(folder) for folder in folders]
+
+
+def edit(folder, **changes):
+    """Change the header of a run."""
+    path = folder / "run.json"
+    header = json.loads(path.read_text())
+    path.write_text(json.dumps(header | changes))
+
+
+def names(board):
+    return sorted(standing.contender.name for standing in board.standings)
+
+
+def test_seeds_of_a_configuration_are_one_contender_for_each_arm(folders):
+    (found,), refused = boards(loaded(folders))
+    assert not refused
+    assert (found.title, found.panel) == ("core.errands", {"core.errands": 4})
+    assert names(found) == ["bare", "edge", "edge+Harness"]
+    by_name = {standing.contender.name: standing for standing in found.standings}
+    assert sorted(by_name["edge"].contender.scores) == [0, 1]
+    assert by_name["edge"].contender.runs == [folders[0].name, folders[1].name]
+    assert by_name["edge+Harness"].versus_plain.tasks == 4
+    assert by_name["edge"].versus_plain is None
+    assert all(standing.versus_base.tasks == 4 for standing in found.standings)
+
+
+def test_the_mean_is_the_final_score_that_the_run_itself_shows(folders):
+    runs = loaded(folders)
+    (found,), _ = boards(runs[2:])
+    assert found.standings[0].mean.mean == pytest.approx(runs[2].matrix("plain").figures()["final"].mean)
+
+
+def test_a_run_of_another_version_stands_apart_and_is_named_with_the_reason(folders):
+    edit(folders[2], environments={"core.errands": "9.9"})
+    found, refused = boards(loaded(folders))
+    assert [board.title for board in found] == ["core.errands", "core.errands (2)"]
+    assert [names(board) for board in found] == [["edge", "edge+Harness"], ["bare"]]
+    assert [one.run for one in refused] == ["bare"]
+    assert "its environment version of 'core.errands' is 9.9" in refused[0].reason
+
+
+def test_runs_of_other_panels_and_encoders_stand_apart_too(folders):
+    edit(folders[1], encoder="other/encoder")
+    panels = json.loads((folders[2] / "run.json").read_text())["panels"]
+    edit(folders[2], panels={"core.errands": {**panels["core.errands"], "hash": "0123"}})
+    found, refused = boards(loaded(folders))
+    assert len(found) == 3
+    assert "its bank has vectors of encoder 'other/encoder'" in refused[0].reason
+    assert "its panel of 'core.errands'" in refused[1].reason
+
+
+def test_a_run_without_an_evaluated_stage_is_left_out_and_named(folders):
+    lines = (folders[2] / "episodes.jsonl").read_text().splitlines(keepends=True)
+    (folders[2] / "episodes.jsonl").write_text("".join(line for line in lines if "eval/1" not in line))
+    edit(folders[2], status="interrupted")
+    (found,), refused = boards(loaded(folders))
+    assert names(found) == ["edge", "edge+Harness"]
+    assert [(one.run, one.reason) for one in refused] == [("bare", "no stage of it is evaluated yet; let it run on, then ask again")]
+    assert boards(loaded(folders[2:])) == ([], refused)
+
+
+def test_a_damaged_run_is_named_and_the_others_stand(folders):
+    edit(folders[2], panels={})
+    (found,), refused = boards(loaded(folders))
+    assert names(found) == ["edge", "edge+Harness"]
+    assert "damaged" in refused[0].reason
+
+
+def test_a_run_without_base_is_measured_by_one_that_starts_alike(folders):
+    lines = (folders[0] / "episodes.jsonl").read_text().splitlines(keepends=True)
+    (folders[0] / "episodes.jsonl").write_text("".join(line for line in lines if "eval/0" not in line))
+    (found,), _ = boards(loaded([folders[0], folders[2]]))
+    assert all(standing.versus_base for standing in found.standings)
+    (alone,), _ = boards(loaded(folders[:1]))
+    assert not any(standing.versus_base for standing in alone.standings)
+
+
+def cross(folders, axes):
+    cells = [Cell(id=" · ".join(labels.values()), axes=labels, state="finished", run=folder.name) for folder, labels in axes]
+    return Cross(axes={axis: sorted({labels[axis] for _, labels in axes}) for axis in axes[0][1]}, cells=cells)
+
+
+def test_the_labels_of_the_axes_that_vary_name_the_contenders_of_a_cross(folders):
+    labels = [
+        {"learner": "turn", "store": "sqlite", "selector": "nearest", "seed": "0"},
+        {"learner": "turn", "store": "sqlite", "selector": "nearest", "seed": "1"},
+        {"learner": "plain turn", "store": "sqlite", "selector": "none", "seed": "0"},
+    ]
+    (found,), _ = boards(loaded(folders), cross(folders, list(zip(folders, labels, strict=True))))
+    assert names(found) == ["plain turn · none", "turn · nearest", "turn · nearest+Harness"]
+    by_name = {standing.contender.name: standing.contender for standing in found.standings}
+    assert by_name["turn · nearest"].axes == {"learner": "turn", "store": "sqlite", "selector": "nearest"}
+    assert sorted(by_name["turn · nearest"].scores) == [0, 1]
+
+
+def test_a_run_that_the_cross_does_not_know_keeps_its_name(folders):
+    (found,), _ = boards(loaded(folders), cross(folders, [(folders[0], {"learner": "turn"})]))
+    assert "bare" in names(found)
+    assert boards([]) == ([], [])
+
+
+def one_board(domain, *entrants):
+    """Of ``(labels, score of every task)``, experience arms all."""
+    contenders = []
+    for labels, value in entrants:
+        scores = {seed: {(domain, f"t{number}"): float(value) for number in range(4)} for seed in (0, 1)}
+        name = labels.get("learner", "own") + "+Harness"
+        contenders.append(Contender(name=name, arm="experience", scores=scores, plain=scores, axes=labels, runs=(f"{domain}-{name}",)))
+    return leaderboard(contenders, title=domain, environments={domain: f"{domain} 1"}, bootstrap=Bootstrap(resamples=100))
+
+
+def test_across_boards_the_contenders_that_stand_on_all_are_pooled():
+    here = one_board("alf", ({"stream": "alf", "learner": "grpo"}, 80), ({"stream": "alf", "learner": "clone"}, 20))
+    there = one_board(
+        "shop",
+        ({"stream": "shop", "learner": "clone"}, 40),
+        ({"stream": "shop", "learner": "grpo"}, 50),
+        ({"stream": "shop", "learner": "rare"}, 9),
+    )
+    found = across([here, there])
+    assert (found.title, found.panel) == ("all environments", {"alf": 4, "shop": 4})
+    assert found.environments == {"alf": "alf 1", "shop": "shop 1"}
+    assert [(one.contender.name, one.mean.mean) for one in found.standings] == [("grpo+Harness", 65.0), ("clone+Harness", 30.0)]
+    assert found.standings[0].contender.axes == {"learner": "grpo"}
+    assert found.standings[0].contender.runs == ["alf-grpo+Harness", "shop-grpo+Harness"]
+    assert found.standings[0].versus_plain.tasks == 8
+
+
+def test_across_needs_two_boards_of_different_domains_with_a_contender_in_common():
+    grpo, clone = (
+        one_board("alf", ({"stream": "alf", "learner": "grpo"}, 80)),
+        one_board("shop", ({"stream": "shop", "learner": "clone"}, 40)),
+    )
+    assert across([grpo]) is None
+    assert across([grpo, replace(grpo, title="alf (2)")]) is None
+    assert across([grpo, clone]) is None
+    assert across([grpo, clone, one_board("web", ({"stream": "web", "learner": "grpo"}, 1))]) is None
+
+
+def test_across_boards_without_a_cross_names_tell_contenders():
+    here, there = one_board("alf", ({}, 10)), one_board("shop", ({}, 30))
+    assert [(one.contender.name, one.mean.mean) for one in across([here, there]).standings] == [("own+Harness", 20.0)]
+
+
+def test_the_axis_that_tells_boards_apart_may_have_another_name():
+    here, there = one_board("alf", ({"env": "alf", "learner": "grpo"}, 10)), one_board("shop", ({"env": "shop", "learner": "grpo"}, 30))
+    (found,) = across([here, there]).standings
+    assert (found.contender.axes, found.mean.mean) == ({"learner": "grpo"}, 20.0)
+    other = one_board("shop", ({"env": "shop", "learner": "clone"}, 30))
+    assert across([here, other]) is None, "either axis may be the one, so none is"
