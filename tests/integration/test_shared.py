@@ -208,6 +208,14 @@ def test_another_selector_shares_what_never_reads_it(tmp_path, filled):
     assert outcome(run) == outcome(alone)
 
 
+def test_another_bank_shares_no_episode_with_experience(tmp_path, filled):
+    shared, _ = filled
+    stream = [BASE["stream"][0], {"env": "core.counting", "tasks": {"limit": 4, "skip": 4}, "rounds": 2}]
+    run, _, notes = start(tmp_path / "other", shared, stream=stream)
+    assert notes == ["done before and not again: 4 demonstrations, 3 episodes, 1 learner call"]
+    assert outcome(run) == outcome(start(tmp_path / "alone", stream=stream)[0])
+
+
 @pytest.mark.parametrize("learner", ["own.peek", "own.keep"])
 def test_a_learner_that_reads_what_is_shown_does_not_share_over_another_selector(tmp_path, shared, learner):
     changes = {"warmup": {"name": learner, "source": "demonstration"}, "learner": []}
