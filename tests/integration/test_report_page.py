@@ -246,7 +246,7 @@ def test_without_scripts_figures_and_tables_are_there_and_the_page_says_what_is_
         page.goto(report.as_uri())
         assert "Scripts are off" in page.inner_text("noscript")
         assert not page.locator("#viewer").is_visible()
-        assert page.locator("#overview h2").inner_text() == "What was run"
+        assert page.locator("#runs h2").inner_text() == "What was run"
 
 
 def test_headings_follow_one_another_and_parts_have_their_names(page, report):

@@ -16,13 +16,13 @@ from xplearn.experiment.observer import Observer, Silent
 from xplearn.files import replacing
 from xplearn.report.export import write_figures, write_sheets
 from xplearn.report.figure import Figure, Sheet
-from xplearn.report.page.again import again, differing, reported
+from xplearn.report.page.again import again, reported
 from xplearn.report.page.document import Heading, document
 from xplearn.report.page.grid import grid
 from xplearn.report.page.learned import learning, spent, stages
 from xplearn.report.page.markup import Part
 from xplearn.report.page.material import Material, gather
-from xplearn.report.page.overview import overview
+from xplearn.report.page.overview import overview, summary
 from xplearn.report.page.payload import Limits, Payload, build_payload
 from xplearn.report.page.standings import standings
 
@@ -96,13 +96,12 @@ def write(
 def _parts(material: Material) -> list[Part]:
     """The sections, in the order they are read."""
     return [
-        Part(section=overview(material)),
         Part(section=grid(material)),
         *(Part(section=section) for section in standings(material)),
         Part(section=stages(material)),
         Part(section=learning(material)),
         Part(section=spent(material)),
-        Part(section=differing(material)),
+        Part(section=overview(material)),
         Part(section=reported(material), label="Papers"),
         again(material),
     ]
@@ -114,10 +113,9 @@ def _heading(material: Material) -> Heading:
         title = f"The cross {material.cross.name}"
     else:
         title = f"The run {names[0]}" if len(names) == 1 else f"{len(names)} runs"
-    domains = ", ".join(dict.fromkeys(domain for run in material.runs.values() for domain in run.header.panels))
     return Heading(
         title=title,
-        subtitle=f"How experience was learned from{f', on {domains}' if domains else ''}.",
+        subtitle=summary(material),
         footer=f"Made by xplearn {__version__}. This file holds everything that it shows and asks for nothing from elsewhere.",
     )
 

@@ -1,4 +1,4 @@
-"""The end of a page: how the runs differ, what papers report, and how to do it all again."""
+"""The end of a page: what papers report, and how to do it all again."""
 
 from __future__ import annotations
 
@@ -12,14 +12,6 @@ from xplearn.report import sheets
 from xplearn.report.figure import Section, Sheet
 from xplearn.report.page.markup import Listing, Part
 from xplearn.report.page.material import Material
-from xplearn.report.page.overview import origins
-
-
-def differing(material: Material) -> Section:
-    """What differs between the configurations of the runs."""
-    sheet = sheets.config_sheet({name: run.header.resolved for name, run in material.runs.items()})
-    lead = "Settings that are not the same in all runs; everything else is." if sheet else ""
-    return Section(name="configuration", title="What differs", lead=lead, pieces=[sheet] if sheet else [])
 
 
 def reported(material: Material) -> Section:
@@ -35,9 +27,7 @@ def again(material: Material) -> Part:
     rows = list(_commands(material))
     lead = "Save the texts below under their names. The same command on the same versions gives the same figures, and goes on after a stop."
     sheet = Sheet(name="commands-table", title="Commands", caption="", columns=("makes", "command"), rows=rows)
-    return Part(
-        section=Section(name="again", title="Do it again", lead=lead, pieces=[sheet, origins(material)]), listings=list(_files(material))
-    )
+    return Part(section=Section(name="again", title="Do it again", lead=lead, pieces=[sheet]), listings=list(_files(material)))
 
 
 def _commands(material: Material) -> Iterator[tuple[str, str]]:

@@ -35,10 +35,10 @@ def grid(material: Material) -> Section:
 
 def scores(material: Material) -> Mapping[str, float]:
     """Final score, 0 to 100, by id of the cell."""
-    by_folder = {run.path.resolve(): run for run in material.runs.values()}
+    by_folder = {run.path.name: run for run in material.runs.values()}
     found = {}
     for cell in material.cross.cells if material.cross else ():
-        run = by_folder.get((material.place / cell.run).resolve()) if cell.run and material.place else None
+        run = by_folder.get(cell.run)
         score = _last(run) if run is not None else None
         if score is not None:
             found[cell.id] = score
@@ -53,13 +53,20 @@ def _last(run: Run) -> float | None:
 
 
 def _open(cross: Cross) -> Sheet | None:
-    rows = [(cell.id, cell.state, cell.reason) for state in OPEN for cell in cross.cells if cell.state == state]
+    alike: dict[tuple[str, str], list[str]] = {}
+    for cell in cross.cells:
+        if cell.state in OPEN:
+            alike.setdefault((cell.state, cell.reason), []).append(cell.id)
+    rows = [
+        (state, reason, len(ids), "; ".join(ids))
+        for (state, reason), ids in sorted(alike.items(), key=lambda found: OPEN.index(found[0][0]))
+    ]
     if not rows:
         return None
     return Sheet(
         name="open-cells-table",
         title="Cells without a score",
         caption="Unsound cells name parts that do not fit together; failed ones began and stopped; waiting ones were not reached.",
-        columns=("cell", "state", "reason"),
+        columns=("state", "reason", "cells", "which"),
         rows=rows,
     )

@@ -61,7 +61,7 @@ def _group(pieces: Sequence[Piece], titles: set[str]) -> str:
 
     Args:
         pieces: all figures, or all tables.
-        titles: that stand above already and are not said again; those of the pieces join them.
+        titles: that stand above already and no table says again; those of the pieces join them.
     """
     found = [(piece, _head(piece, titles)) for piece in pieces]
     figures = "".join(_figure(piece, head) for piece, head in found if isinstance(piece, Figure))
@@ -70,7 +70,7 @@ def _group(pieces: Sequence[Piece], titles: set[str]) -> str:
 
 
 def _head(piece: Piece, titles: set[str]) -> str:
-    title = "" if piece.title in titles else f"<h3>{escaped(piece.title)}</h3>"
+    title = "" if piece.title in titles and isinstance(piece, Sheet) else f"<h3>{escaped(piece.title)}</h3>"
     titles.add(piece.title)
     return title + (f"<p>{escaped(piece.caption)}</p>" if piece.caption else "")
 

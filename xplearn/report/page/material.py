@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from xplearn.errors import RecordError
 from xplearn.report import compare
 from xplearn.report.boards import across, boards
+from xplearn.report.contenders import BETWEEN, cells, labels
 from xplearn.report.costs import Spendings, costs, stored
 from xplearn.report.printable import printable
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from xplearn.metrics.board import Board
     from xplearn.metrics.compare import Entry
     from xplearn.metrics.spending import Upkeep
-    from xplearn.record.cross import Cross
+    from xplearn.record.cross import Cell, Cross
     from xplearn.record.reader import Run
     from xplearn.reported import Reported
     from xplearn.types import EpisodeResult
@@ -59,9 +60,12 @@ def gather(
     """
     read: dict[str, _Read] = {}
     lost = []
-    for name, run in zip(_names(runs, cross, place), runs, strict=True):
+    by_folder = cells(cross)
+    for called, run in zip(compare.names(runs), runs, strict=True):
+        cell = by_folder.get(run.path.name)
+        name = printable(cell.id) if cell else called
         try:
-            read[name] = _Read(name, run)
+            read[name] = _Read(name, run, cell)
         except RecordError as error:
             lost.append((name, str(error)))
     found, apart = boards([of.run for of in read.values()], cross)
@@ -83,17 +87,10 @@ def gather(
 class _Read:
     """One run's share."""
 
-    def __init__(self, name: str, run: Run) -> None:
+    def __init__(self, name: str, run: Run, cell: Cell | None) -> None:
         self.run = run
         self.results = list(run.episodes())
-        self.entries = [replace(entry, run=name) for entry in compare.entries([run])]
+        entries = compare.entries([run])
+        title = printable(BETWEEN.join(labels(cell.axes).values())) if cell else ""
+        self.entries = [replace(entry, run=name, title=title or entry.title) for entry in entries]
         self.spending, self.upkeep = costs(run, self.results)
-
-
-def _names(runs: Sequence[Run], cross: Cross | None, place: Path | None) -> list[str]:
-    """What to call each run: by its cell in a cross, else as ``xplearn show`` does."""
-    names = compare.names(runs)
-    if cross is None or place is None:
-        return names
-    cells = {(place / cell.run).resolve(): cell.id for cell in reversed(cross.cells) if cell.run}
-    return [printable(cells.get(run.path.resolve(), name)) for run, name in zip(runs, names, strict=True)]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from xplearn.report import sheets
 from xplearn.report.figure import Section, Sheet
 from xplearn.report.page.material import Material
 
@@ -14,19 +15,31 @@ if TYPE_CHECKING:
 USUAL = "core.all"
 """The curriculum that goes without saying."""
 
+MOST_NAMES = 4
+"""That are listed in a cell."""
+
 
 def overview(material: Material) -> Section:
-    """The runs."""
-    return Section(name="overview", title="What was run", lead=_lead(material), pieces=[_runs(material)])
+    """The runs, in what they differ, and on which versions they were made."""
+    differing = sheets.config_sheet({name: run.header.resolved for name, run in material.runs.items()})
+    found = [_runs(material), differing, _origins(material)]
+    lead = "Each run with its parts, as registered; in what their configurations differ; and on which versions they were made."
+    pieces = [sheet for sheet in found if sheet is not None and sheet.rows]
+    return Section(name="runs", title="What was run", lead=lead if pieces else "", pieces=pieces)
 
 
-def _lead(material: Material) -> str:
+def summary(material: Material) -> str:
+    """How much was run, on what, and what is missing."""
     runs = material.runs
-    finished = sum(run.header.status == "finished" for run in runs.values())
+    domains = dict.fromkeys(domain for run in runs.values() for domain in run.header.panels)
     seeds = len({run.header.seed for run in runs.values()})
-    parts = [f"{_count(len(runs), 'run')} with {_count(seeds, 'seed')}, {sum(map(len, material.results.values())):,} episodes."]
+    finished = sum(run.header.status == "finished" for run in runs.values())
+    parts = [
+        f"{_count(len(runs), 'run')} with {_count(seeds, 'seed')}, {_count(sum(map(len, material.results.values())), 'episode')}"
+        f"{f', on {_listed(domains)}' if domains else ''}."
+    ]
     if finished < len(runs):
-        parts.append(f"{_count(len(runs) - finished, 'run')} not finished: figures of such a run are those of what it has done so far.")
+        parts.append(f"{_count(len(runs) - finished, 'run')} not finished: its figures are those of what it has done so far.")
     lost = {name: missing for name, run in runs.items() if (missing := run.missing())}
     parts += [f"{name} has lost {_count(missing, 'evaluated episode')}." for name, missing in lost.items()]
     return " ".join(parts)
@@ -45,7 +58,7 @@ def _runs(material: Material) -> Sheet:
         started = header.started[:16].replace("T", " ")
         rows.append((name, status, _policy(parts), shown, learners + chosen, stages, header.seed, len(material.results[name]), started))
     columns = ("run", "status", "policy", "shown by", "learned by", "stream", "seed", "episodes", "started (UTC)")
-    return Sheet(name="runs-table", title="Runs", caption="Each run with its parts, as registered.", columns=columns, rows=rows)
+    return Sheet(name="runs-table", title="Runs", caption="", columns=columns, rows=rows)
 
 
 def _policy(parts: Mapping[str, Mapping[str, object]]) -> str:
@@ -53,17 +66,13 @@ def _policy(parts: Mapping[str, Mapping[str, object]]) -> str:
     return " ".join(str(policy[key]) for key in ("name", "model") if policy.get(key))
 
 
-def origins(material: Material) -> Sheet:
+def _origins(material: Material) -> Sheet:
     """Every fact once where all runs agree on it, else each value with the runs that have it."""
     values: dict[str, dict[str, list[str]]] = {}
     for name, run in material.runs.items():
         for what, value in _facts(run):
             values.setdefault(what, {}).setdefault(value, []).append(name)
-    rows = [
-        (what, value, "all" if len(names) == len(material.runs) else ", ".join(names))
-        for what, by_value in values.items()
-        for value, names in by_value.items()
-    ]
+    rows = [(what, value, _where(names, material)) for what, by_value in values.items() for value, names in by_value.items()]
     return Sheet(
         name="origins-table",
         title="Versions",
@@ -71,6 +80,15 @@ def origins(material: Material) -> Sheet:
         columns=("what", "is", "in"),
         rows=rows,
     )
+
+
+def _where(names: Sequence[str], material: Material) -> str:
+    return "all" if len(names) == len(material.runs) else _listed(names)
+
+
+def _listed(names: Collection[str]) -> str:
+    first = list(names)[:MOST_NAMES]
+    return ", ".join(first) + (f" and {len(names) - len(first)} more" if len(names) > len(first) else "")
 
 
 def _facts(run: Run) -> Iterator[tuple[str, str]]:

@@ -18,7 +18,7 @@ def standings(material: Material) -> Iterator[Section]:
     several = len(material.boards) > 1
     for number, board in enumerate(material.boards, start=1):
         name = f"board-{number}" if several else "board"
-        title = f"Leaderboard: {board.title}" if several else "Leaderboard"
+        title = board.title if several else "Leaderboard"
         yield Section(name=name, title=title, lead=_lead(board), pieces=_pieces(board, f"-{number}" if several else ""))
     if material.refused:
         yield _refused(material)
