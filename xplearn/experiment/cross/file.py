@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from xplearn import config
 from xplearn.compose import Raw, compose
 from xplearn.errors import ConfigError, nearest
 from xplearn.experiment.cross.axes import Axis, Labels, Pattern, matches, read_axes, read_patterns
@@ -71,8 +72,8 @@ def read_cross(source: Source, registry: Registry) -> CrossFile:
     given = json.loads(json.dumps(compose(source if isinstance(source, Mapping) else str(source), [], registry), default=str))
     unknown = next((key for key in given if key not in KEYS), None)
     if unknown is not None:
-        hint = nearest(unknown, KEYS)
-        guess = f"; did you mean '{hint}'?" if hint else ", what all cells share stands under 'base'"
+        hint = None if unknown in config.KEYS else nearest(unknown, KEYS)
+        guess = f"; did you mean '{hint}'?" if hint else "; what all cells share stands under 'base'"
         raise ConfigError(unknown, f"no key of a cross file{guess} (known: {', '.join(KEYS)})")
     axes = read_axes(given.get("axes"))
     _require_size(axes)

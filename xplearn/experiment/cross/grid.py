@@ -41,12 +41,22 @@ def _require_readable(cells: Sequence[Planned], axes: Sequence[Axis]) -> None:
         if cell.experiment is None and cell.state == "unsound":
             wrong.setdefault(cell.reason, []).append(cell)
     for reason, failing in wrong.items():
-        ids = {cell.id for cell in failing}
-        values = [(axis.name, label) for axis in axes for label in axis.values]
-        cells_of = {value: {cell.id for cell in cells if cell.axes[value[0]] == value[1]} for value in values}
-        blamed = [f"axes.{axis}.{label}" for (axis, label), found in cells_of.items() if found and found <= ids]
+        blamed = _blamed(failing, cells, axes)
         if blamed:
-            raise ConfigError(blamed[0] if len(blamed) == 1 else f"cell '{failing[0].id}'", reason)
+            raise ConfigError(blamed, reason)
+
+
+def _blamed(failing: Sequence[Planned], cells: Sequence[Planned], axes: Sequence[Axis]) -> str:
+    """Path of the value that all of these cells have and no other, or of what holds it; empty where no value fails everywhere."""
+    ids = {cell.id for cell in failing}
+    values = {f"axes.{axis.name}.{label}": (axis.name, label) for axis in axes for label in axis.values}
+    having = {path: {cell.id for cell in cells if cell.axes[axis] == label} for path, (axis, label) in values.items()}
+    alone = [path for path, found in having.items() if found == ids]
+    if len(alone) == 1:
+        return alone[0]
+    if not alone and len(failing) == len(cells):
+        return "base"
+    return f"cell '{failing[0].id}'" if any(found and found <= ids for found in having.values()) else ""
 
 
 class _Checked:
