@@ -13,6 +13,7 @@ import pytest
 
 from tests.made_runs import HOSTILE, episode, many, toy, written
 from xplearn.experiment.observer import Silent
+from xplearn.record.cross import Cell, Cross
 from xplearn.record.reader import load
 from xplearn.report.figure import Figure, Section, Sheet
 from xplearn.report.page import Limits, Source, write
@@ -134,7 +135,11 @@ def test_a_page_says_which_episodes_it_does_not_hold(run, tmp_path):
 
 
 def test_what_a_run_says_is_never_markup(hostile, tmp_path):
-    page = write(Source(runs=[hostile], unread=[(HOSTILE[0], HOSTILE[1])]), tmp_path).read_text(encoding="utf-8")
+    cell, axes = hostile.path.name, {text: text for text in HOSTILE}
+    cells = [Cell(id=HOSTILE[0], axes=axes, state="finished", run=cell), Cell(id=HOSTILE[1], axes=axes, state="failed", reason=HOSTILE[0])]
+    cross = Cross(name=HOSTILE[0], given={text: list(HOSTILE) for text in HOSTILE}, axes={text: [text] for text in HOSTILE}, cells=cells)
+    source = Source(runs=[hostile], cross=cross, place=hostile.path.parent, unread=[(HOSTILE[0], HOSTILE[1])])
+    page = write(source, tmp_path).read_text(encoding="utf-8")
     found = Markup(page)
     assert not [tag for tag, _ in found.tags if tag in ("img", "iframe", "object", "embed", "base")]
     assert not [(tag, name) for tag, given in found.tags for name in given if name.startswith("on") or name == "style"]
