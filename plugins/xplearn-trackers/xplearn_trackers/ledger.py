@@ -32,7 +32,7 @@ class Ledger:
 
     def add(self, points: Iterable[Point]) -> None:
         """Write points down, to the disk."""
-        fresh = [(point.step, point.name) for point in points if point not in self]
+        fresh = dict.fromkeys((point.step, point.name) for point in points if point not in self)
         self._known.update(fresh)
         with self._path.open("ab") as file:
             file.writelines(json.dumps(key).encode() + b"\n" for key in fresh)

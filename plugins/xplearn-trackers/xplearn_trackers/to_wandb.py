@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -23,7 +24,7 @@ class WandB(RunTracker):
     """
 
     name: ClassVar[str] = "wandb"
-    settle_seconds: ClassVar[float] = 10.0
+    settle_seconds: ClassVar[float] = math.inf  # W&B keeps what fills no block of 32 KiB in memory until it ends
 
     def __init__(self) -> None:
         self._wandb = needed("wandb", self.name)

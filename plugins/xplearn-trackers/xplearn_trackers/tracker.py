@@ -24,7 +24,7 @@ class RunTracker(ABC):
 
     name: ClassVar[str]
     settle_seconds: ClassVar[float] = 0.0
-    """How long after a point was handed over a kill may still lose it."""
+    """How long after a point was handed over a kill may still lose it; infinite where only an end in order is sure."""
 
     def run_start(self, folder: str, config: dict[str, Any]) -> None:
         """Begin, or go on; what was recorded and never sent is sent."""
