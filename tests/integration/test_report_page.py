@@ -219,6 +219,15 @@ def test_light_and_dark_follow_the_system_until_the_button_says_otherwise(page, 
     assert page.evaluate("document.documentElement.dataset.theme ?? ''") == ""
 
 
+def test_paper_is_light_and_the_screen_stays_as_it_was(page, report):
+    visit(page, report)
+    page.click("#theme")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.get_attribute("html", "data-theme") == "light"
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.get_attribute("html", "data-theme") == "dark"
+
+
 def test_texts_that_would_do_harm_are_shown_as_text(page, hostile):
     visit(page, hostile)
     assert fits(page)
@@ -238,6 +247,20 @@ def test_texts_that_would_do_harm_are_shown_as_text(page, hostile):
             page.click("#next")
             page.click("#next")
     assert page.locator("img, iframe").count() == 0
+
+
+def test_tables_are_sorted_by_a_column_of_numbers(page, hostile):
+    visit(page, hostile)
+    table = page.locator(".k-sheet table:has(button.sort)").first
+    header = table.locator("th:has(button.sort)").first
+    column = """(head) => [...head.closest("table").tBodies[0].rows]
+        .map((row) => row.cells[head.cellIndex].dataset.sort).filter(Boolean).map(Number)"""
+    for order, falling in (("descending", True), ("ascending", False)):
+        header.locator("button").click()
+        values = header.evaluate(column)
+        assert header.get_attribute("aria-sort") == order
+        assert len(values) > 1
+        assert values == sorted(values, reverse=falling)
 
 
 def test_without_scripts_figures_and_tables_are_there_and_the_page_says_what_is_not(browser, report):

@@ -158,8 +158,18 @@ function themed() {
     tellPressed();
   });
   system.addEventListener("change", tellPressed);
-  addEventListener("beforeprint", () => delete root.dataset.theme);
+  printed(root);
   tellPressed();
+}
+
+/** Paper is light. */
+function printed(root) {
+  let chosen;
+  addEventListener("beforeprint", () => {
+    chosen = root.dataset.theme;
+    root.dataset.theme = "light";
+  });
+  addEventListener("afterprint", () => (chosen ? (root.dataset.theme = chosen) : delete root.dataset.theme));
 }
 
 /** Mark in the navigation which section is being read. */
