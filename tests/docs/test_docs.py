@@ -13,6 +13,8 @@ import pytest
 from xplearn.compose import compose
 from xplearn.config import load_experiment
 from xplearn.experiment.build import check_experiment
+from xplearn.experiment.cross.file import read_cross
+from xplearn.experiment.cross.grid import build_grid
 from xplearn.plugins import installed
 
 ROOT = Path(__file__).parents[2]
@@ -48,6 +50,10 @@ def test_a_yaml_block_is_a_sound_experiment(text, tmp_path):
     require(text)
     file = tmp_path / "block.yaml"
     file.write_text(text)
+    if "\naxes:" in text:
+        grid = build_grid(read_cross(file, installed().registry), installed(), lambda _: False)
+        assert any(cell.state == "waiting" for cell in grid)
+        return
     fragment = [] if "policy:" in text or "preset:" in text else ["policy=core.random", "sampling.choices=admissible"]
     experiment, _ = load_experiment(str(file), fragment, installed().registry)
     assert check_experiment(experiment, installed()) == []

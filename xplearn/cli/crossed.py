@@ -28,7 +28,8 @@ def render(cross: Cross, folder: Path, console: Console) -> None:
     for cell in cross.cells:
         texts[_row(cell, column), cell.axes[column]] = _text(cell, folder, cross)
     rows = list(dict.fromkeys(row for row, _ in texts))
-    leads = [Column(printable(BETWEEN.join(axis for axis in cross.axes if axis != column)), tuple(map(printable, rows)))]
+    axes = BETWEEN.join(axis for axis in cross.axes if axis != column) or column
+    leads = [Column(printable(axes), tuple(map(printable, rows)))]
     columns = [Column(printable(label), tuple(texts.get((row, label), "") for row in rows)) for label in cross.axes[column]]
     for piece in pack(columns, leads, console.width):
         console.print(draw([*leads, *piece], [0] * len(rows)))
