@@ -74,7 +74,7 @@ def gather(
         results={name: of.results for name, of in read.items()},
         cross=cross,
         place=place,
-        boards=[*found, *filter(None, [across(found)])],
+        boards=[*filter(None, [across(found)]), *found],
         refused=[*((one.run, one.reason) for one in apart), *lost, *unread],
         entries=[entry for of in read.values() for entry in of.entries],
         spendings={name: of.spending for name, of in read.items()},
