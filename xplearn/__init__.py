@@ -21,6 +21,7 @@ _HOME = {
     "xplearn.capability": "Capability",
     "xplearn.seeding": "derive",
     "xplearn.hookspecs": "hookimpl",
+    "xplearn.metrics.bootstrap": "Bootstrap Interval",
     "xplearn.reported": "Reported",
     "xplearn.api": "cross load make run",
 }
@@ -31,6 +32,7 @@ __all__ = [
     "AgentView",
     "Answer",
     "Arm",
+    "Bootstrap",
     "Capability",
     "Choices",
     "Completion",
@@ -48,6 +50,7 @@ __all__ = [
     "Experience",
     "ExperienceStore",
     "IncompatibleError",
+    "Interval",
     "Learner",
     "LocalPolicy",
     "Memory",
@@ -110,6 +113,7 @@ if TYPE_CHECKING:
         Support,
         TokenScores,
     )
+    from xplearn.metrics.bootstrap import Bootstrap, Interval
     from xplearn.reported import Reported
     from xplearn.seeding import derive
     from xplearn.types import (

@@ -3,10 +3,10 @@ from __future__ import annotations
 import argparse
 
 import pytest
-from xplearn_expbench.averages import Drawing, averages, told
+from xplearn_expbench.averages import averages, told
 from xplearn_expbench.commands import add
 
-from xplearn import EpisodeResult
+from xplearn import Bootstrap, EpisodeResult
 
 
 def episode(kind, number, score, *, arm="plain", point=0, replica=0, env="expbench.suite", phase=None):
@@ -32,7 +32,7 @@ def episode(kind, number, score, *, arm="plain", point=0, replica=0, env="expben
 
 
 def lines(episodes, point=0, **drawing):
-    return {line.name: line for line in averages(episodes, Drawing(**drawing))[point]}
+    return {line.name: line for line in averages(episodes, Bootstrap(**drawing))[point]}
 
 
 def test_questions_count_alike_or_tasks_do():
@@ -76,7 +76,8 @@ def test_the_arms_are_compared_on_the_same_questions():
 
 def test_learning_is_compared_with_what_was_before_it():
     episodes = [episode("gsm8k", n, 0.0) for n in range(8)] + [episode("gsm8k", n, 1.0, point=1) for n in range(8)]
-    assert tuple(lines(episodes, 1)["gsm8k"].learned) == (100.0, 100.0, 100.0)
+    learned = lines(episodes, 1)["gsm8k"].learned
+    assert (learned.mean, learned.low, learned.high) == (100.0, 100.0, 100.0)
     assert lines(episodes, 0)["gsm8k"].learned is None
 
 
@@ -87,6 +88,23 @@ def test_an_average_difference_weighs_as_the_average_does():
     found = lines(episodes)
     assert found["all, by questions"].shown.mean == pytest.approx(25.0)
     assert found["all, by tasks"].shown.mean == pytest.approx(50.0)
+
+
+def test_intervals_of_few_questions_are_those_of_the_runs_own_table():
+    better = [1.0, 0.5, 0.0, 0.0, 1.0, 0.0]
+    episodes = [episode("gsm8k", n, 0.0) for n in range(6)] + [episode("gsm8k", n, s, arm="experience") for n, s in enumerate(better)]
+    shown = lines(episodes)["gsm8k"].shown
+    own = Bootstrap().mean([100.0 * score for score in better])
+    assert (shown.low, shown.high) == pytest.approx((own.low, own.high))
+    assert shown.high > 80.0  # the percentile itself is at 75
+
+
+def test_a_task_of_one_question_leaves_its_averages_without_bounds():
+    episodes = [episode("gsm8k", 0, 0.0), *(episode("mmlu", n, n / 2) for n in range(3))]
+    episodes += [episode(e.kind, int(e.task[-1]), 1.0, arm="experience") for e in episodes]
+    found = lines(episodes)
+    assert (found["gsm8k"].shown.low, found["all, by tasks"].shown.low) == (None, None)
+    assert found["mmlu"].shown.low < found["mmlu"].shown.mean
 
 
 def test_an_average_needs_every_task_in_the_arm():

@@ -9,33 +9,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from xplearn import EpisodeResult, derive
+from xplearn import Bootstrap, EpisodeResult, Interval
 from xplearn_expbench.catalogue import TASKS
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
 _PREFIX = "expbench."
-
-
-class Difference(NamedTuple):
-    """A paired difference in points, with its percentile bootstrap interval over questions; no bounds with fewer than two."""
-
-    mean: float
-    low: float | None
-    high: float | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Drawing:
-    """How intervals are drawn: as the run's own table draws them."""
-
-    confidence: float = 0.95
-    resamples: int = 2000
-    seed: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,10 +30,10 @@ class Line:
     plain: float | None
     """0 to 100; None where the arm was not played."""
     experience: float | None
-    shown: Difference | None
-    """Experience minus plain on the same questions."""
-    learned: Difference | None
-    """Plain minus plain before any learning."""
+    shown: Interval | None
+    """Experience minus plain in points, paired on the same questions, with its interval over questions."""
+    learned: Interval | None
+    """Plain minus plain before any learning, likewise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,15 +58,15 @@ class _Task:
         return _paired(self.arms.get("plain", {}), self.base)
 
 
-def averages(episodes: Iterable[EpisodeResult], drawing: Drawing | None = None) -> dict[int, list[Line]]:
+def averages(episodes: Iterable[EpisodeResult], bootstrap: Bootstrap | None = None) -> dict[int, list[Line]]:
     """The lines of each evaluation point: its tasks, then for each scenario of several tasks, and for all, both averages.
 
     Args:
         episodes: of a run; those outside evaluation, or of other environments, are left out.
-        drawing: how intervals are drawn.
+        bootstrap: how intervals are drawn.
     """
-    drawing = drawing or Drawing()
-    return {point: [_line(*group, drawing) for group in _groups(tasks)] for point, tasks in _tasks(episodes).items()}
+    bootstrap = bootstrap or Bootstrap()
+    return {point: [_line(*group, bootstrap) for group in _groups(tasks)] for point, tasks in _tasks(episodes).items()}
 
 
 def _tasks(episodes: Iterable[EpisodeResult]) -> dict[int, list[_Task]]:
@@ -121,14 +104,14 @@ def _groups(tasks: Sequence[_Task]) -> list[tuple[str, Sequence[_Task], bool]]:
     return [*single, *several]
 
 
-def _line(name: str, tasks: Sequence[_Task], each: bool, drawing: Drawing) -> Line:
+def _line(name: str, tasks: Sequence[_Task], each: bool, bootstrap: Bootstrap) -> Line:
     return Line(
         name=name,
         questions=sum(task.questions for task in tasks),
         plain=_average([task.scores("plain") for task in tasks], each),
         experience=_average([task.scores("experience") for task in tasks], each),
-        shown=_difference([task.shown() for task in tasks], each, drawing),
-        learned=_difference([task.learned() for task in tasks], each, drawing),
+        shown=_difference([task.shown() for task in tasks], each, bootstrap),
+        learned=_difference([task.learned() for task in tasks], each, bootstrap),
     )
 
 
@@ -148,18 +131,16 @@ def _average(groups: Sequence[Array], each: bool) -> float | None:
     return float(_weights(groups, each) @ np.array([group.mean() for group in groups]))
 
 
-def _difference(groups: Sequence[Array], each: bool, drawing: Drawing) -> Difference | None:
+def _difference(groups: Sequence[Array], each: bool, bootstrap: Bootstrap) -> Interval | None:
     """Questions are drawn anew within their task: the tasks are the benchmark, not a sample of tasks."""
     mean = _average(groups, each)
     if mean is None:
         return None
-    if sum(map(len, groups)) < 2:
-        return Difference(mean, None, None)
-    rng = np.random.Generator(np.random.PCG64(derive(drawing.seed, "expbench", "averages")))
-    drawn = np.array([group[rng.integers(0, len(group), (drawing.resamples, len(group)))].mean(axis=1) for group in groups])
-    tail = (1.0 - drawing.confidence) / 2.0
-    low, high = np.quantile(_weights(groups, each) @ drawn, [tail, 1.0 - tail])
-    return Difference(mean, float(low), float(high))
+    sizes = [len(group) for group in groups]
+    if min(sizes) < 2:
+        return Interval(mean=mean, low=None, high=None)
+    resampled = np.stack(bootstrap.means(groups), axis=-1) @ _weights(groups, each)
+    return bootstrap.interval(mean, resampled, tasks=sizes)
 
 
 def told(points: Mapping[int, Sequence[Line]]) -> str:
@@ -174,13 +155,5 @@ def told(points: Mapping[int, Sequence[Line]]) -> str:
 
 def _told(line: Line) -> str:
     plain, experience = ("–" if score is None else f"{score:.1f}" for score in (line.plain, line.experience))
-    shown, learned = (_signed(difference) for difference in (line.shown, line.learned))
+    shown, learned = ("–" if found is None else found.text(signed=True) for found in (line.shown, line.learned))
     return f"{line.name:<28} {line.questions:>9} {plain:>7} {experience:>11}  {shown:<24} {learned}"
-
-
-def _signed(difference: Difference | None) -> str:
-    if difference is None:
-        return "–"
-    if difference.low is None:
-        return f"{difference.mean:+.1f}"
-    return f"{difference.mean:+.1f} [{difference.low:+.1f}, {difference.high:+.1f}]"

@@ -33,12 +33,12 @@ def print_averages(args: argparse.Namespace) -> int:
     Raises:
         RecordError: there is no run in the folder, or it has evaluated no question of the benchmark.
     """
-    from xplearn import RecordError, load
-    from xplearn_expbench.averages import Drawing, averages, told
+    from xplearn import Bootstrap, RecordError, load
+    from xplearn_expbench.averages import averages, told
 
     run = load(args.run)
     how = run.header.resolved["evaluate"]
-    points = averages(run.episodes(), Drawing(confidence=how["confidence"], resamples=how["resamples"], seed=run.header.seed))
+    points = averages(run.episodes(), Bootstrap(confidence=how["confidence"], resamples=how["resamples"], seed=run.header.seed))
     if not points:
         raise RecordError(args.run, "has evaluated no question of expbench; see what it has: xplearn show " + args.run)
     sys.stdout.write(told(points) + "\n")
