@@ -81,6 +81,7 @@ def _standing(name, arm, mean, number, seeds, thresholds, base):
         versus_best=None,
         tied=False,
         profile=share,
+        band=(share * 0.9, np.minimum(1, share * 1.1)),
     )
 
 

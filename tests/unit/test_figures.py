@@ -28,14 +28,13 @@ BAD = pieces.HOSTILE
 def drawn(names=pieces.CONFIGURATIONS):
     """Every figure by its name."""
     board, cross = pieces.board(names), pieces.cross()
-    bands = {standing.contender.name: (standing.profile * 0.9, np.minimum(1, standing.profile * 1.1)) for standing in board.standings}
     runs = {name: pieces.rounds(seed=number) for number, name in enumerate(names)}
     spent = {name: pieces.spendings(0.01 + number) for number, name in enumerate(names)}
     upkeep, sizes = dict.fromkeys(names, pieces.upkeep()), dict.fromkeys(names, 48_000)
     found = [
         figures.leaderboard(board),
         *(figures.forest(board, versus) for versus in ("base", "plain", "best")),
-        figures.profiles(board, bands),
+        figures.profiles(board),
         figures.heatmap(pieces.matrix(domains=(*pieces.DOMAINS[:2], names[0]))),
         figures.forgetting({name: pieces.matrix(seed=number) for number, name in enumerate(names)}),
         figures.learning(runs),

@@ -9,6 +9,7 @@ import pytest
 
 from tests.unit import pieces
 from xplearn.metrics.bootstrap import Interval
+from xplearn.record.cross import Cross
 from xplearn.report import sheets
 from xplearn.report.figure import Sheet
 from xplearn.reported import Reported
@@ -151,10 +152,38 @@ def test_differences_are_there_once_for_each_that_is_known_with_both_p_values():
     assert row[2:] == [found.interval, f"{found.p:.3f}", f"{found.p_holm:.3f}", found.better, found.worse, found.tasks]
 
 
-def test_environments_say_which_version_was_evaluated_on_how_many_tasks():
-    rows = sheets.environments_sheet([pieces.board()]).rows
-    assert rows[0] == ["alfworld.text", "scienceworld.text", 40, "1.0 grammar-2 0f3a", 4.2]
-    assert sheets.environments_sheet([]) is None
+def test_a_contest_marks_in_every_column_the_best_and_what_is_tied_with_it():
+    axes = {"bank": "cards", "learner": "EDGE"}
+    boards = [axed(pieces.board(["hamo", "grpo"], title=title), axes | {"environment": title}) for title in ("a", "b")]
+    everywhere = axed(pieces.board(["hamo", "grpo"], title="all environments"), axes)
+    sheet = sheets.contest_sheet(everywhere, [boards[0], dataclasses.replace(boards[1], standings=boards[1].standings[1:])])
+    assert sheet.columns == ("contender", "all environments", "a", "b")
+    assert [row[0] for row in sheet.rows] == [standing.contender.name for standing in everywhere.standings]
+    assert (sheet.rows[0][2], sheet.rows[0][3]) == (boards[0].standings[0].mean, None)
+    tied = [row for row, standing in enumerate(everywhere.standings) if standing.tied]
+    assert {at for row, at in sheet.strong if row in tied} >= {1, 2}
+    assert (0, 3) not in sheet.strong
+    cells = [attrs for tag, attrs in table(sheets.sheet_html(sheet)).tags if "k-strong-cell" in (attrs.get("class") or "")]
+    assert len(cells) == len(sheet.strong)
+    assert f"| **{boards[0].standings[0].mean.text()}** |" in sheets.to_markdown(sheet)
+    assert sheets.contest_sheet(dataclasses.replace(everywhere, standings=()), []) is None
+
+
+def axed(board, axes):
+    """The same, its contenders told apart by their names as labels."""
+    contenders = [
+        dataclasses.replace(of.contender, axes=axes | {"name": of.contender.name.removesuffix("+Harness")}) for of in board.standings
+    ]
+    standings = [dataclasses.replace(of, contender=one) for of, one in zip(board.standings, contenders, strict=True)]
+    return dataclasses.replace(board, standings=tuple(standings))
+
+
+def test_no_zero_is_negative():
+    found = Interval(mean=-0.01, low=-0.04, high=0.0)
+    sheet = Sheet(name="a", title="t", caption="", columns=["a", "b", "c"], rows=[[found, -0.04, -0.04]], signed=[2])
+    assert found.text() == "0.0 [0.0, 0.0]"
+    assert found.text(signed=True) == "+0.0 [+0.0, +0.0]"
+    assert "| 0.0 [0.0, 0.0] | 0.0 | +0.0 |" in sheets.to_markdown(sheet)
 
 
 def test_costs_add_up_and_leave_out_what_no_run_knows():
@@ -181,8 +210,22 @@ def test_a_configuration_shows_what_differs_by_dotted_path_and_nothing_else():
     other = {"run": {"name": "b", "seed": 1}, "learner": [{"name": "core.grpo", "lr": 0.1, "group": True}], "same": {"x": [1]}, "none": []}
     sheet = sheets.config_sheet({"a": one, "b": other})
     assert sheet.columns == ["path", "a", "b"]
-    assert sheet.rows == [["run.seed", "0", "1"], ["learner.0.name", "core.clone", "core.grpo"], ["learner.0.group", None, "true"]]
+    assert sheet.rows == [["run.seed", "0", "1"], ["learner.0", "core.clone {lr: 0.1}", "core.grpo {lr: 0.1, group: true}"]]
     assert sheets.config_sheet({"a": one, "b": one}) is None
+
+
+def test_many_configurations_have_a_row_each_and_parts_of_one_name_are_told_apart_by_what_is_set():
+    runs = {f"r{number}": {"learner": [{"name": "core.clone", "lr": number}], "record": ["x"] * (number % 2)} for number in range(4)}
+    sheet = sheets.config_sheet(runs)
+    assert sheet.columns == ["run", "learner.0.lr", "record"]
+    assert sheet.rows == [["r0", "0", None], ["r1", "1", "[x]"], ["r2", "2", None], ["r3", "3", "[x]"]]
+
+
+def test_labels_of_a_cross_say_what_they_stand_for():
+    given = {"axes": {"bank": {"none": {"record": []}, "cards": {"record": {"name": "hamo.cards", "k": 1}}}, "seed": [0, 1]}}
+    cross = Cross(given=given, axes={"bank": ["none", "cards"], "seed": ["0", "1"]})
+    assert sheets.labels_sheet(cross).rows == [("bank", "none", "{record: []}"), ("bank", "cards", "{record: hamo.cards {k: 1}}")]
+    assert sheets.labels_sheet(Cross(axes={"seed": ["0"]})) is None
 
 
 def test_what_papers_report_is_marked_as_theirs():

@@ -39,7 +39,7 @@ class Interval:
 
     def text(self, *, signed: bool = False) -> str:
         """Mean and bounds, e.g. ``41.2 [35.0, 47.9]``."""
-        form = "{:+.1f}" if signed else "{:.1f}"
+        form = "{:+z.1f}" if signed else "{:z.1f}"
         mean = form.format(self.mean)
         if self.low is None or self.high is None:
             return mean

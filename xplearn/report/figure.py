@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from xplearn.metrics.bootstrap import Interval
@@ -38,6 +38,8 @@ class Sheet:
     """Rows that stand out, e.g. those tied with the best."""
     signed: Sequence[int] = ()
     """Columns whose numbers and intervals are differences: shown with their sign."""
+    strong: Sequence[tuple[int, int]] = ()
+    """Row and column of cells that stand out."""
 
 
 Piece = Figure | Sheet
@@ -53,3 +55,5 @@ class Section:
     lead: str
     """One or two sentences; may be empty."""
     pieces: Sequence[Piece]
+    aside: Collection[str] = ()
+    """Names of pieces that a page folds away: they are for whoever wants to know more."""

@@ -94,7 +94,7 @@ def curves(rounds: Sequence[Round]) -> list[Curve]:
     top = max((value for values in scores.values() for value in values if value is not None), default=0.0)
     named = [
         *((f"score, {arm} arm", values, "{:.1f}", (0.0, top)) for arm, values in scores.items()),
-        ("gain", tuple(found.gain for found in rounds), "{:+.1f}", None),
+        ("gain", tuple(found.gain for found in rounds), "{:+z.1f}", None),
         ("gain_mean", tuple(found.gain_mean for found in rounds), "{:+.3f}", None),
         ("bank", tuple(found.bank for found in rounds), "{:,.0f}", None),
     ]

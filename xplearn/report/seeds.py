@@ -80,7 +80,7 @@ def _learning(found: Sequence[Pool], runs: Mapping[str, Played]) -> list[Column]
     gains, banks = [], []
     for pool in found:
         learned = [rounds(*runs[entry.run]) for entry in pool.entries.values()] if pool is last[pool.configuration] else []
-        gains.append(_number(_mean([mean_gain(of) for of in learned]), "{:+.1f}"))
+        gains.append(_number(_mean([mean_gain(of) for of in learned]), "{:+z.1f}"))
         banks.append(_number(_mean([of[-1].bank for of in learned if of]), "{:,.0f}"))
     return [Column("gain", tuple(gains)), Column("bank", tuple(banks))]
 

@@ -150,7 +150,7 @@ def shape(index: int) -> Shape:
 
 def one(value: float) -> str:
     """With one decimal."""
-    return f"{value:.1f}".replace("-0.0", "0.0") if abs(value) < 0.05 else f"{value:.1f}"
+    return f"{value:z.1f}"
 
 
 def compact(value: float) -> str:

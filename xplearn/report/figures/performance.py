@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
 
 from xplearn.metrics.board import Board
 from xplearn.metrics.bootstrap import Array
@@ -21,15 +20,12 @@ BANDED = 2
 """Best standings whose bands are shown, for the same reason."""
 _HEIGHT = 260.0
 
-Bands = Mapping[str, tuple[Array, Array]]
 
-
-def profiles(board: Board, bands: Bands | None = None, *, name: str = "profiles") -> Figure | None:
+def profiles(board: Board, *, name: str = "profiles") -> Figure | None:
     """Each contender's profile over the board's thresholds. Source: Agarwal et al. (2021), figure 3.
 
     Args:
         board: None is drawn where no standing has a profile.
-        bands: lower and upper bound of the profiles by contender, ``[thresholds]`` each; those of the leading ones are shown.
         name: of the figure.
     """
     shown = [standing for standing in board.standings if len(standing.profile) == len(board.thresholds) > 1]
@@ -47,8 +43,8 @@ def profiles(board: Board, bands: Bands | None = None, *, name: str = "profiles"
     panel.marks(ticks, [f"{value:g}" for value in ticks])
     for standing in sorted(shown, key=lambda standing: looks[standing.contender.name] is not FAINT):
         of, contender = looks[standing.contender.name], standing.contender.name
-        if bands and contender in bands and standing in shown[:BANDED]:
-            _band(panel, board.thresholds, bands[contender], f"k-s{of.hue} k-shade")
+        if standing.band is not None and of.hue is not None and standing in shown[:BANDED]:
+            _band(panel, board.thresholds, standing.band, f"k-s{of.hue} k-shade")
         with drawing.titled(contender):
             _profile(panel, board.thresholds, standing.profile, of)
     end = below(drawing, box.bottom + 28, "share of scores above a threshold, by threshold")

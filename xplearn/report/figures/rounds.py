@@ -115,7 +115,7 @@ def _gains(panel: Panel, label: str, rounds: Rounds) -> None:
     for number, found in enumerate(rounds, start=1):
         if found.gain is not None:
             zero, end = panel.y(0.0), panel.y(found.gain)
-            with panel.drawing.titled(f"round {number}: {found.gain:+.1f} points"):
+            with panel.drawing.titled(f"round {number}: {found.gain:+z.1f} points"):
                 panel.drawing.rect((panel.x(number) - wide / 2, zero, wide, end - zero), "k-pos" if found.gain >= 0 else "k-neg k-wash")
     panel.drawing.line((panel.box.left, panel.y(0.0)), (panel.box.right, panel.y(0.0)), "k-zero")
 

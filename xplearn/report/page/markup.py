@@ -50,29 +50,41 @@ def markup(part: Part) -> str:
     section = part.section
     name = escaped(section.name)
     lead = f'<p class="lead">{escaped(section.lead)}</p>' if section.lead else ""
-    groups = groupby(section.pieces, key=lambda piece: isinstance(piece, Figure))
-    titles = {section.title}
-    body = "".join([*(_group(list(pieces), titles) for _, pieces in groups), *map(_listing, part.listings)])
-    return f'<section id="{name}" aria-labelledby="{name}-title"><h2 id="{name}-title">{escaped(section.title)}</h2>{lead}{body}</section>'
+    groups = groupby(section.pieces, key=lambda piece: piece.name in section.aside)
+    body = "".join(_folded(list(pieces), section) if aside else _pieces(list(pieces), section) for aside, pieces in groups)
+    listings = "".join(map(_listing, part.listings))
+    heading = f'<h2 id="{name}-title">{escaped(section.title)}</h2>'
+    return f'<section id="{name}" aria-labelledby="{name}-title">{heading}{lead}{body}{listings}</section>'
 
 
-def _group(pieces: Sequence[Piece], titles: set[str]) -> str:
-    """Figures that follow one another stand side by side where there is room; tables have the whole width.
+def _folded(pieces: Sequence[Piece], section: Section) -> str:
+    """Pieces that are shown when asked for."""
+    titles = [title for piece in pieces if (title := _title(piece, section))]
+    summary = f"<summary>{escaped(' · '.join(titles) or section.title)}</summary>"
+    return f'<details class="more">{summary}<div class="inside">{_pieces(pieces, section)}</div></details>'
 
-    Args:
-        pieces: all figures, or all tables.
-        titles: that stand above already and no table says again; those of the pieces join them.
-    """
-    found = [(piece, _head(piece, titles)) for piece in pieces]
-    figures = "".join(_figure(piece, head) for piece, head in found if isinstance(piece, Figure))
-    tables = "".join(_sheet(piece, head) for piece, head in found if isinstance(piece, Sheet))
+
+def _pieces(pieces: Sequence[Piece], section: Section) -> str:
+    """Figures that follow one another stand side by side where there is room; tables have the whole width."""
+    return "".join(_group(list(found), section) for _, found in groupby(pieces, key=lambda piece: isinstance(piece, Figure)))
+
+
+def _group(pieces: Sequence[Piece], section: Section) -> str:
+    figures = "".join(_figure(piece, _head(piece, section)) for piece in pieces if isinstance(piece, Figure))
+    tables = "".join(_sheet(piece, _head(piece, section)) for piece in pieces if isinstance(piece, Sheet))
     return f'<div class="figures">{figures}</div>' if figures else tables
 
 
-def _head(piece: Piece, titles: set[str]) -> str:
-    title = "" if piece.title in titles and isinstance(piece, Sheet) else f"<h3>{escaped(piece.title)}</h3>"
-    titles.add(piece.title)
-    return title + (f"<p>{escaped(piece.caption)}</p>" if piece.caption else "")
+def _head(piece: Piece, section: Section) -> str:
+    title = _title(piece, section)
+    return (f"<h3>{escaped(title)}</h3>" if title else "") + (f"<p>{escaped(piece.caption)}</p>" if piece.caption else "")
+
+
+def _title(piece: Piece, section: Section) -> str:
+    """What the section's heading does not say already."""
+    head, colon, tail = piece.title.rpartition(": ")
+    title = head if colon and tail.casefold() == section.title.casefold() else piece.title
+    return "" if title.casefold() == section.title.casefold() else title
 
 
 def _figure(figure: Figure, head: str) -> str:

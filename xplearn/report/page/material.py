@@ -12,6 +12,8 @@ from xplearn.report import compare
 from xplearn.report.boards import across, boards
 from xplearn.report.contenders import BETWEEN, cells, labels
 from xplearn.report.costs import Spendings, costs, stored
+from xplearn.report.page.once import Once
+from xplearn.report.page.places import Place, places
 from xplearn.report.printable import printable
 
 if TYPE_CHECKING:
@@ -33,11 +35,16 @@ class Material:
     cross: Cross | None
     place: Path | None
     """Folder of the cross."""
+    everywhere: Board | None
+    """The board across the others."""
     boards: Sequence[Board]
+    """One for each panel of tasks."""
     refused: Sequence[tuple[str, str]]
     """Runs that have no place in any board, and why."""
     entries: Sequence[Entry]
     """Each arm of each run."""
+    places: Mapping[str, Place]
+    """Row and column in drawings that have a panel for each configuration."""
     spendings: Mapping[str, Spendings]
     upkeeps: Mapping[str, Upkeep]
     stored: Mapping[str, int | None]
@@ -65,18 +72,22 @@ def gather(
         cell = by_folder.get(run.path.name)
         name = printable(cell.id) if cell else called
         try:
-            read[name] = _Read(name, run, cell)
+            read[name] = _Read(name, Once(run), cell)
         except RecordError as error:
             lost.append((name, str(error)))
-    found, apart = boards([of.run for of in read.values()], cross)
+    those = {name: of.run for name, of in read.items()}
+    found, apart = boards(list(those.values()), cross)
+    entries = [entry for of in read.values() for entry in of.entries]
     return Material(
-        runs={name: of.run for name, of in read.items()},
+        runs=those,
         results={name: of.results for name, of in read.items()},
         cross=cross,
         place=place,
-        boards=[*filter(None, [across(found)]), *found],
+        everywhere=across(found),
+        boards=found,
         refused=[*((one.run, one.reason) for one in apart), *lost, *unread],
-        entries=[entry for of in read.values() for entry in of.entries],
+        entries=entries,
+        places=places(those, entries, cross),
         spendings={name: of.spending for name, of in read.items()},
         upkeeps={name: of.upkeep for name, of in read.items()},
         stored={name: stored(of.run) for name, of in read.items()},
@@ -87,9 +98,9 @@ def gather(
 class _Read:
     """One run's share."""
 
-    def __init__(self, name: str, run: Run, cell: Cell | None) -> None:
+    def __init__(self, name: str, run: Once, cell: Cell | None) -> None:
         self.run = run
-        self.results = list(run.episodes())
+        self.results = run.results
         entries = compare.entries([run])
         title = printable(BETWEEN.join(labels(cell.axes).values())) if cell else ""
         self.entries = [replace(entry, run=name, title=title or entry.title) for entry in entries]

@@ -15,17 +15,26 @@ if TYPE_CHECKING:
 USUAL = "core.all"
 """The curriculum that goes without saying."""
 
+SHORT = 8
+"""Rows of a table that is not folded away."""
+
 MOST_NAMES = 4
 """That are listed in a cell."""
 
 
 def overview(material: Material) -> Section:
     """The runs, in what they differ, and on which versions they were made."""
-    differing = sheets.config_sheet({name: run.header.resolved for name, run in material.runs.items()})
-    found = [_runs(material), differing, _origins(material)]
+    found = [_runs(material), _differing(material), _origins(material)]
     lead = "Each run with its parts, as registered; in what their configurations differ; and on which versions they were made."
     pieces = [sheet for sheet in found if sheet is not None and sheet.rows]
-    return Section(name="runs", title="What was run", lead=lead if pieces else "", pieces=pieces)
+    aside = [sheet.name for sheet in pieces if len(sheet.rows) > SHORT]
+    return Section(name="runs", title="What was run", lead=lead if pieces else "", pieces=pieces, aside=aside)
+
+
+def _differing(material: Material) -> Sheet | None:
+    """What labels stand for where a cross has them, else what differs from run to run."""
+    labels = sheets.labels_sheet(material.cross) if material.cross else None
+    return labels or sheets.config_sheet({name: run.header.resolved for name, run in material.runs.items()})
 
 
 def summary(material: Material) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, get_args
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from xplearn.report import figures, sheets
 from xplearn.report.figure import Piece, Section, Sheet
@@ -14,26 +14,48 @@ if TYPE_CHECKING:
 
 
 def standings(material: Material) -> Iterator[Section]:
-    """Each board, then the runs that have no place in any."""
+    """The board across all others, each of those, then the runs that have no place in any."""
+    if material.everywhere is not None:
+        yield _everywhere(material.everywhere, material.boards)
     several = len(material.boards) > 1
     for number, board in enumerate(material.boards, start=1):
-        name = f"board-{number}" if several else "board"
-        title = board.title if several else "Leaderboard"
-        yield Section(name=name, title=title, lead=_lead(board), pieces=_pieces(board, f"-{number}" if several else ""))
+        suffix = f"-{number}" if several else ""
+        name, title = f"board{suffix}", board.title if several else "Leaderboard"
+        main, rest = _main(board, suffix), _rest(board, suffix)
+        table = sheets.leaderboard_sheet(board, name=f"leaderboard-table{suffix}")
+        yield _section(name, title, board, *((main, [table, *rest]) if several else ([*main[:2], table, *main[2:]], rest)))
     if material.refused:
         yield _refused(material)
 
 
-def _pieces(board: Board, suffix: str) -> list[Piece]:
-    drawn: list[Piece | None] = [
+def _everywhere(board: Board, boards: Sequence[Board]) -> Section:
+    """Who wins where comes first, then what a board has."""
+    main, rest = _main(board, "-all"), _rest(board, "-all")
+    table = sheets.leaderboard_sheet(board, name="leaderboard-table-all")
+    return _section("board-all", "All environments", board, [*main[:2], sheets.contest_sheet(board, boards), *main[2:]], [table, *rest])
+
+
+def _section(name: str, title: str, board: Board, main: Iterable[Piece | None], rest: Iterable[Piece | None]) -> Section:
+    shown, aside = ([piece for piece in of if piece is not None] for of in (main, rest))
+    return Section(name=name, title=title, lead=_lead(board), pieces=[*shown, *aside], aside=[piece.name for piece in aside])
+
+
+def _main(board: Board, suffix: str) -> list[Piece | None]:
+    """What everyone should see."""
+    return [
         figures.leaderboard(board, name=f"leaderboard{suffix}"),
-        figures.profiles(board, name=f"profiles{suffix}"),
-        sheets.leaderboard_sheet(board, name=f"leaderboard-table{suffix}"),
-        *(figures.forest(board, versus, name=f"forest-{versus}{suffix}") for versus in get_args(figures.Versus)),
+        figures.forest(board, "base", name=f"forest-base{suffix}"),
+        figures.forest(board, "plain", name=f"forest-plain{suffix}"),
         figures.retention([board], name=f"retention{suffix}"),
+    ]
+
+
+def _rest(board: Board, suffix: str) -> list[Piece | None]:
+    return [
+        figures.forest(board, "best", name=f"forest-best{suffix}"),
+        figures.profiles(board, name=f"profiles{suffix}"),
         sheets.differences_sheet(board, name=f"differences-table{suffix}"),
     ]
-    return [piece for piece in drawn if piece is not None]
 
 
 def _lead(board: Board) -> str:

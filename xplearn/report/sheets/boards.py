@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from xplearn.metrics.board import Board, Difference, Standing
 from xplearn.report.figure import Cell, Sheet
@@ -54,21 +54,32 @@ def differences_sheet(board: Board, *, name: str = "differences-table") -> Sheet
     )
 
 
-def environments_sheet(boards: Sequence[Board], *, name: str = "environments-table") -> Sheet | None:
-    """Version and evaluated tasks of every domain, and the smallest difference that its board can detect."""
-    rows: list[list[Cell]] = [
-        [board.title, domain, tasks, board.environments.get(domain), board.detectable]
-        for board in boards
-        for domain, tasks in board.panel.items()
-    ]
-    if not rows:
+def contest_sheet(everywhere: Board, boards: Sequence[Board], *, name: str = "contest-table") -> Sheet | None:
+    """Who wins where: a row for each contender, a column for each board; the best of a board and what is tied with it stand out.
+
+    Args:
+        everywhere: the board across the others; those that stand on it come first.
+        boards: the others.
+        name: of the sheet.
+    """
+    columns = [everywhere, *boards]
+    axes = {axis for standing in everywhere.standings for axis in standing.contender.axes}
+    found = [{_key(standing, axes): standing for standing in board.standings} for board in columns]
+    names = {key: standing.contender.name for by_key in reversed(found) for key, standing in by_key.items()}
+    keys = list(dict.fromkeys(key for by_key in found for key in by_key))
+    if not keys:
         return None
+    strong = [(row, 1 + at) for row, key in enumerate(keys) for at, by_key in enumerate(found) if key in by_key and by_key[key].tied]
     return Sheet(
         name=name,
-        title="Environments",
-        caption="Detectable: smallest paired difference, in points, that a test on the board's panel finds four times in five.",
-        columns=("board", "domain", "tasks", "version", "detectable"),
-        rows=rows,
+        title="Who wins where",
+        caption=(
+            f"Mean score, 0 to 100, with {100 * everywhere.confidence:g} % bootstrap intervals. Marked in each column: the best, and what "
+            "cannot be told from it after Holm's correction."
+        ),
+        columns=("contender", *(board.title for board in columns)),
+        rows=[[names[key], *(by_key[key].mean if key in by_key else None for by_key in found)] for key in keys],
+        strong=strong,
     )
 
 
@@ -99,3 +110,10 @@ def _difference(found: Difference) -> list[Cell]:
 
 def _p(value: float) -> str:
     return "< 0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def _key(standing: Standing, axes: Collection[str]) -> tuple[object, ...]:
+    """The same for a contender on every board."""
+    contender = standing.contender
+    labels = tuple((axis, label) for axis, label in sorted(contender.axes.items()) if axis in axes)
+    return contender.arm, labels or contender.name

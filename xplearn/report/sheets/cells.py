@@ -21,7 +21,7 @@ def shown(sheet: Sheet, row: int, column: int) -> str:
     if isinstance(cell, Interval):
         return cell.text(signed=signed)
     if isinstance(cell, float):
-        return f"{cell:+.1f}" if signed else f"{cell:,.1f}"
+        return f"{cell:+z.1f}" if signed else f"{cell:z,.1f}"
     if isinstance(cell, int):
         return f"{cell:+,}" if signed else f"{cell:,}"
     return words(cell)
@@ -46,3 +46,8 @@ def numeric(sheet: Sheet, column: int) -> bool:
     """Whether a column holds numbers only, such as ``3 of 40`` and ``< 0.001`` too."""
     cells = [row[column] for row in sheet.rows if row[column] is not None]
     return bool(cells) and all(not isinstance(cell, str) or value(cell) is not None for cell in cells)
+
+
+def stands_out(sheet: Sheet, row: int, column: int) -> bool:
+    """Whether a cell, or its whole row, is marked."""
+    return row in sheet.marked or (row, column) in sheet.strong

@@ -10,7 +10,7 @@ from html import escape
 
 from xplearn.metrics.bootstrap import Interval
 from xplearn.report.figure import Cell, Sheet
-from xplearn.report.sheets.cells import numeric, shown, value, words
+from xplearn.report.sheets.cells import numeric, shown, stands_out, value, words
 
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>#!|~$&@]|(?<=:)/(?=/)|(?<=www)\.)")
 _LATEX = {
@@ -34,13 +34,13 @@ _RUN_BY_SPREADSHEETS = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "�
 
 
 def to_markdown(sheet: Sheet) -> str:
-    """A heading, a table as GitHub's Markdown has it, and the caption; marked rows are bold."""
+    """A heading, a table as GitHub's Markdown has it, and the caption; marked rows and strong cells are bold."""
     head = " | ".join(_markdown(column) for column in sheet.columns)
     rule = " | ".join("---:" if numeric(sheet, at) else "---" for at in range(len(sheet.columns)))
     lines = [f"### {_markdown(sheet.title)}", "", f"| {head} |", f"| {rule} |"]
     for row in range(len(sheet.rows)):
         cells = [_figure(sheet, row, at) or _markdown(shown(sheet, row, at)) for at in range(len(sheet.columns))]
-        lines.append(f"| {' | '.join(f'**{cell}**' if cell and row in sheet.marked else cell for cell in cells)} |")
+        lines.append(f"| {' | '.join(f'**{cell}**' if cell and stands_out(sheet, row, at) else cell for at, cell in enumerate(cells))} |")
     return "\n".join([*lines, "", *([_markdown(sheet.caption), ""] if sheet.caption else [])])
 
 
@@ -60,7 +60,7 @@ def to_csv(sheet: Sheet) -> str:
 
 
 def to_latex(sheet: Sheet) -> str:
-    r"""A ``table`` for ``\usepackage{booktabs}`` and ``\usepackage[T1]{fontenc}``; marked rows are bold."""
+    r"""A ``table`` for ``\usepackage{booktabs}`` and ``\usepackage[T1]{fontenc}``; marked rows and strong cells are bold."""
     columns = "".join("r" if numeric(sheet, at) else "l" for at in range(len(sheet.columns)))
     lines = [
         r"\begin{table}",
@@ -71,7 +71,8 @@ def to_latex(sheet: Sheet) -> str:
     lines += [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", " & ".join(_latex(name) for name in sheet.columns) + r" \\", r"\midrule"]
     for row in range(len(sheet.rows)):
         cells = [_latex(_figure(sheet, row, at)).replace("-", "$-$") or _latex(shown(sheet, row, at)) for at in range(len(sheet.columns))]
-        lines.append(" & ".join(rf"\textbf{{{cell}}}" if row in sheet.marked else f"{{{cell}}}" for cell in cells) + r" \\")
+        bold = [rf"\textbf{{{cell}}}" if stands_out(sheet, row, at) else f"{{{cell}}}" for at, cell in enumerate(cells)]
+        lines.append(" & ".join(bold) + r" \\")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
 
 
@@ -79,7 +80,7 @@ def sheet_html(sheet: Sheet) -> str:
     """A ``<div class="k-sheet">`` that scrolls, holding a ``<table>`` with a caption.
 
     Headers have a scope; cells that sort as numbers have them in ``data-sort``, the headers of such columns have ``data-number``; marked
-    rows have the class ``k-marked``.
+    rows have the class ``k-marked``, strong cells ``k-strong-cell``.
     """
     numbers = [numeric(sheet, at) for at in range(len(sheet.columns))]
     heads = "".join(
@@ -101,7 +102,8 @@ def _row(sheet: Sheet, row: int, numbers: list[bool]) -> str:
     for at, number in enumerate(numbers):
         text, sorted_by = escape(shown(sheet, row, at)), value(sheet.rows[row][at])
         sort = "" if sorted_by is None else f' data-sort="{sorted_by!r}"'
-        look = ' class="k-number"' if number else ""
+        classes = " ".join(["k-number"] * number + ["k-strong-cell"] * ((row, at) in sheet.strong))
+        look = f' class="{classes}"' if classes else ""
         found.append(f'<th scope="row">{text}</th>' if at == 0 and not number else f"<td{look}{sort}>{text}</td>")
     return "".join(found)
 

@@ -1,10 +1,8 @@
-"""Runs as tables: what they cost, how they kept what they had learned, and in what their configurations differ."""
+"""Runs as tables: what they cost, and how they kept what they had learned."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 from xplearn.metrics.continual import Matrix
 from xplearn.metrics.spending import Purpose, Upkeep
@@ -56,32 +54,6 @@ def continual_sheet(matrices: Mapping[str, Matrix], *, name: str = "continual-ta
     )
 
 
-def config_sheet(resolved: Mapping[str, Mapping[str, Any]], *, name: str = "config-table") -> Sheet | None:
-    """What differs between configurations: a row for each dotted path, a column for each run; None where there is no difference.
-
-    Args:
-        resolved: ``Header.resolved`` by name of the run.
-        name: of the sheet.
-    """
-    flat = [dict(_leaves(config)) for config in resolved.values()]
-    paths = dict.fromkeys(path for config in flat for path in config)
-    rows = [[path, *(config.get(path) for config in flat)] for path in paths if len({config.get(path) for config in flat}) > 1]
-    rows = [row for row in rows if row[0] not in _OWN]
-    if not rows:
-        return None
-    return Sheet(
-        name=name,
-        title="What differs between the runs",
-        caption="Paths of the configuration whose values are not the same in every run; a dash where a run has no such path.",
-        columns=["path", *resolved],
-        rows=rows,
-    )
-
-
-_OWN = ("run.name", "run.dir")
-"""Differ between any two runs."""
-
-
 def _episodes(of: Spendings) -> dict[str, Cell]:
     """Tokens of training and evaluation by arm, then the seconds of all episodes."""
     purposes: tuple[Purpose, ...] = ("training", "evaluation")
@@ -105,13 +77,3 @@ def _upkeep(kept: Upkeep | None, stored: int | None) -> dict[str, Cell]:
         "removed": kept.removed if kept is not None else None,
         "rounds that wrote": f"{kept.rounds_written} of {kept.rounds}" if kept is not None and kept.rounds_written is not None else None,
     }
-
-
-def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
-    """Every value by its dotted path, as JSON without quotes around text."""
-    if isinstance(value, Mapping | list) and value:
-        items = value.items() if isinstance(value, Mapping) else enumerate(value)
-        for key, inner in items:
-            yield from _leaves(inner, f"{path}.{key}" if path else str(key))
-    else:
-        yield path, value if isinstance(value, str) else json.dumps(value, default=str)

@@ -1,0 +1,68 @@
+"""Where a run stands in drawings that have a panel for each: its configuration down, what it was evaluated on across."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+from xplearn.metrics.seeds import called
+from xplearn.report.contenders import labelled, labels
+from xplearn.report.printable import printable
+
+if TYPE_CHECKING:
+    from xplearn.metrics.compare import Entry
+    from xplearn.record.cross import Cross
+    from xplearn.record.reader import Run
+
+T = TypeVar("T")
+
+Place = tuple[str, str]
+"""Row and column."""
+Table = Mapping[str, Mapping[str, list[T]]]
+"""Values of the runs of a place, which differ in their seed, by row and column."""
+
+
+def places(runs: Mapping[str, Run], entries: Sequence[Entry], cross: Cross | None) -> dict[str, Place]:
+    """Row and column by name of the run; runs that differ in their seed only have one place.
+
+    Args:
+        runs: by what a page calls them.
+        entries: their arms, by the same names.
+        cross: that they belong to, whose labels say more than names.
+    """
+    if cross is not None:
+        return _by_labels(runs, cross)
+    members: dict[str, list[Entry]] = {}
+    for entry in entries:
+        members.setdefault(entry.configuration, []).append(entry)
+    names = called(members)
+    rows = {entry.run: names[entry.configuration] for entry in entries}
+    return {name: (rows.get(name, name), _domains(run)) for name, run in runs.items()}
+
+
+def placed(values: Mapping[str, T], of: Mapping[str, Place]) -> Table[T]:
+    """Values by name of the run, by their places."""
+    found: dict[str, dict[str, list[T]]] = {}
+    for name, value in values.items():
+        row, column = of[name]
+        found.setdefault(row, {}).setdefault(column, []).append(value)
+    return found
+
+
+def _by_labels(runs: Mapping[str, Run], cross: Cross) -> dict[str, Place]:
+    by_folder = {cell.run: cell for cell in cross.cells if cell.run}
+    cells = {name: by_folder[run.path.name] for name, run in runs.items() if run.path.name in by_folder}
+    down = [{axis: label for axis, label in labels(cell.axes).items() if axis != cross.column} for cell in cells.values()]
+    rows = dict(zip(cells, labelled(down), strict=True))
+    return {
+        name: (printable(rows.get(name) or name), _column(run, cells[name].axes, cross.column) if name in cells else _domains(run))
+        for name, run in runs.items()
+    }
+
+
+def _column(run: Run, axes: Mapping[str, str], axis: str) -> str:
+    return printable(axes[axis]) if axis in axes else _domains(run)
+
+
+def _domains(run: Run) -> str:
+    return printable(", ".join(sorted(run.header.panels)))
