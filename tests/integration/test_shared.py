@@ -28,10 +28,12 @@ BASE = {
     "record": "core.record",
     "warmup": {"name": "own.turn", "source": "demonstration"},
     "learner": {"name": "own.turn", "arms": ["plain", "experience"]},
-    "evaluate": {"tasks": {"limit": 3, "split": "test"}, "resamples": 100},
+    "evaluate": {"tasks": {"limit": 2, "split": "test"}, "replicas": 2, "resamples": 100},
     "sampling": {"temperature": 1.0},
 }
-ALL = "done before and not again: 4 demonstrations, 28 episodes, 5 learner calls"
+BARE = {"stream": [{"env": "core.counting", "tasks": {"limit": 2}}], "warmup": [], "learner": [], "record": [], "selector": "core.none"}
+"""Plays and learns nothing."""
+ALL = "done before and not again: 4 demonstrations, 32 episodes, 5 learner calls"
 
 
 class Watching(Silent):
@@ -75,6 +77,14 @@ class KeepingLearner(CountedLearner):
         self._kept = agent.conditioner
 
 
+class IdleLearner(CountedLearner):
+    """Trains, and leaves the weights as they are."""
+
+    def learn(self, batch, agent):
+        with agent.policy.training():
+            return {}
+
+
 class UnkeyedPolicy(CountedPolicy):
     """Samples as it likes."""
 
@@ -90,6 +100,7 @@ class OwnPlugin:
         registry.add("policy", "unkeyed", f"{__name__}:UnkeyedPolicy")
         registry.add("learner", "turn", f"{__name__}:CountedLearner")
         registry.add("learner", "peek", f"{__name__}:PeekingLearner")
+        registry.add("learner", "idle", f"{__name__}:IdleLearner")
         registry.add("learner", "keep", f"{__name__}:KeepingLearner")
 
 
@@ -143,15 +154,20 @@ def kept(run):
     return found
 
 
-def test_a_run_is_the_same_whether_it_does_everything_leaves_it_or_finds_it(tmp_path, shared):
-    alone, work, _ = start(tmp_path / "alone")
-    first, left, _ = start(tmp_path / "first", shared)
-    second, found, notes = start(tmp_path / "second", shared)
+@pytest.mark.parametrize(
+    "learner",
+    [BASE["learner"], {"name": "own.turn", "source": "both"}, {"name": "own.turn", "replicas": 2}, "own.idle"],
+    ids=["both arms", "demonstrations too", "replicas", "idle"],
+)
+def test_a_run_is_the_same_whether_it_does_everything_leaves_it_or_finds_it(tmp_path, shared, learner):
+    alone, work, _ = start(tmp_path / "alone", learner=learner)
+    first, left, _ = start(tmp_path / "first", shared, learner=learner)
+    second, found, notes = start(tmp_path / "second", shared, learner=learner)
     assert outcome(first) == outcome(alone)
     assert outcome(second) == outcome(alone)
     assert work == left
     assert found == (0, 0)
-    assert notes == [ALL]
+    assert len(notes) == 1
 
 
 def test_what_others_left_in_part_is_completed(tmp_path, filled):
@@ -185,7 +201,7 @@ def test_another_learner_shares_what_comes_before_it(tmp_path, filled):
     run, (steps, calls), notes = start(tmp_path / "other", shared, learner=learner)
     assert calls == 2
     assert steps > 0
-    assert notes == ["done before and not again: 4 demonstrations, 7 episodes, 1 learner call"]
+    assert notes == ["done before and not again: 4 demonstrations, 8 episodes, 1 learner call"]
     assert outcome(run) == outcome(start(tmp_path / "alone", learner=learner)[0])
 
 
@@ -194,7 +210,7 @@ def test_what_follows_a_learner_that_came_to_the_same_is_shared(tmp_path, filled
     learner = {"name": "own.turn", "arms": ["plain", "experience"], "milliseconds": 0.1}
     _, work, notes = start(tmp_path / "other", shared, learner=learner)
     assert work == (0, 2)
-    assert notes == ["done before and not again: 4 demonstrations, 28 episodes, 3 learner calls"]
+    assert notes == ["done before and not again: 4 demonstrations, 32 episodes, 3 learner calls"]
 
 
 def test_another_selector_shares_what_never_reads_it(tmp_path, filled):
@@ -212,7 +228,7 @@ def test_another_bank_shares_no_episode_with_experience(tmp_path, filled):
     shared, _ = filled
     stream = [BASE["stream"][0], {"env": "core.counting", "tasks": {"limit": 4, "skip": 4}, "rounds": 2}]
     run, _, notes = start(tmp_path / "other", shared, stream=stream)
-    assert notes == ["done before and not again: 4 demonstrations, 3 episodes, 1 learner call"]
+    assert notes == ["done before and not again: 4 demonstrations, 4 episodes, 1 learner call"]
     assert outcome(run) == outcome(start(tmp_path / "alone", stream=stream)[0])
 
 
@@ -232,21 +248,21 @@ def test_a_learner_that_reads_what_is_shown_does_not_share_over_another_selector
         {"policy": {"name": "own.policy", "skill": 21}},
         {"sampling": {"temperature": 0.9}, "evaluate": {**BASE["evaluate"], "sampling": {"temperature": 0.9}}},
         {"run": {"max_steps": 3}},
+        {"stream": [{"env": {"name": "core.counting", "length": 4}, "tasks": {"limit": 2}}]},
         {"policy": "own.unkeyed"},
     ],
-    ids=["seed", "policy", "sampling", "steps", "unkeyed"],
+    ids=["seed", "policy", "sampling", "steps", "environment", "unkeyed"],
 )
-def test_no_episode_is_shared_where_what_draws_it_differs(tmp_path, filled, changes):
-    shared, _ = filled
-    _, _, notes = start(tmp_path / "other", shared, **changes)
-    assert not any("episodes" in note for note in notes)
+def test_no_episode_is_shared_where_what_draws_it_differs(tmp_path, shared, changes):
+    start(tmp_path / "first", shared, **BARE)
+    assert start(tmp_path / "second", shared, **BARE)[1:] == ((0, 0), ["done before and not again: 4 episodes"])
+    assert start(tmp_path / "other", shared, **BARE | changes)[2] == []
 
 
 def test_an_environment_that_cannot_be_replayed_shares_nothing(tmp_path, shared, monkeypatch):
     monkeypatch.setattr(Counting, "provides", property(lambda _: frozenset({"env.actions", "env.demos"})))
-    changes = {"stream": [{"env": "core.counting", "tasks": {"limit": 2}}], "warmup": [], "learner": [], "record": []}
-    start(tmp_path / "first", shared, **changes, selector="core.none")
-    assert start(tmp_path / "second", shared, **changes, selector="core.none")[2] == []
+    start(tmp_path / "first", shared, **BARE)
+    assert start(tmp_path / "second", shared, **BARE)[2] == []
 
 
 def test_code_that_changed_shares_nothing(tmp_path, filled, monkeypatch):
@@ -285,7 +301,7 @@ def test_quick_calls_are_made_again_for_that_costs_less(tmp_path, shared):
     start(tmp_path / "first", slow)
     _, (steps, calls), notes = start(tmp_path / "second", slow)
     assert (steps, calls) == (0, 3)
-    assert notes == ["done before and not again: 4 demonstrations, 28 episodes"]
+    assert notes == ["done before and not again: 4 demonstrations, 32 episodes"]
 
 
 def test_what_is_taken_over_is_held_against_this_runs_own_panel(tmp_path, shared):
