@@ -63,7 +63,22 @@ def test_sheets_are_written_in_every_format(tmp_path):
     paths = export.write_sheets([sheet], tmp_path)
     assert [path.name for path in paths] == ["leaderboard-table.md", "leaderboard-table.csv", "leaderboard-table.tex"]
     assert [path.read_bytes().decode() for path in paths] == [sheets.to_markdown(sheet), sheets.to_csv(sheet), sheets.to_latex(sheet)]
-    assert {path.name for path in tmp_path.iterdir()} == {path.name for path in paths}
+    assert {path.name for path in tmp_path.iterdir()} == {export.MADE, *(path.name for path in paths)}
+
+
+def test_files_of_an_earlier_report_go_and_those_of_others_stay(tmp_path):
+    first, second = (dataclasses.replace(sheets.leaderboard_sheet(pieces.board(["hamo"])), name=name) for name in ("first", "second"))
+    export.write_sheets([first, second], tmp_path, ["md"])
+    (tmp_path / "mine.md").write_text("kept")
+    (tmp_path.parent / "outside.md").write_text("kept")
+    (tmp_path / export.MADE).write_text((tmp_path / export.MADE).read_text() + "../outside.md\n..\n\n")
+    export.write_sheets([second], tmp_path, ["md"])
+    assert {path.name for path in tmp_path.iterdir()} == {export.MADE, "mine.md", "second.md"}
+    export.write_sheets([], tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {export.MADE, "mine.md"}
+    assert (tmp_path.parent / "outside.md").read_text() == "kept"
+    export.write_sheets([], tmp_path / "none")
+    assert not (tmp_path / "none").exists()
 
 
 def test_an_unknown_format_and_two_pieces_of_one_name_are_refused_before_anything_is_written(tmp_path):

@@ -28,9 +28,8 @@ BAD = pieces.HOSTILE
 def drawn(names=pieces.CONFIGURATIONS):
     """Every figure by its name."""
     board, cross = pieces.board(names), pieces.cross()
-    runs = {name: pieces.rounds(seed=number) for number, name in enumerate(names)}
-    spent = {name: pieces.spendings(0.01 + number) for number, name in enumerate(names)}
-    upkeep, sizes = dict.fromkeys(names, pieces.upkeep()), dict.fromkeys(names, 48_000)
+    runs = {name: {"": [pieces.rounds(seed=number)]} for number, name in enumerate(names)}
+    spent = {name: [cost(0.01 + number)] for number, name in enumerate(names)}
     found = [
         figures.leaderboard(board),
         *(figures.forest(board, versus) for versus in ("base", "plain", "best")),
@@ -39,12 +38,21 @@ def drawn(names=pieces.CONFIGURATIONS):
         figures.forgetting({name: pieces.matrix(seed=number) for number, name in enumerate(names)}),
         figures.learning(runs),
         figures.gain_and_bank(runs),
-        figures.coverage(dict.fromkeys(names, pieces.told())),
-        figures.costs(spent, upkeep, sizes),
+        figures.coverage({name: {"": [pieces.told()]} for name in names}),
+        figures.costs(spent),
         figures.retention([board, pieces.board(names, title="webshop.text")]),
         figures.grid(cross, pieces.cross_scores(cross)),
     ]
     return {figure.name: figure for figure in found}
+
+
+def cost(scale=1.0):
+    return figures.Cost(spent=pieces.spendings(scale), kept=pieces.upkeep(), stored=48_000)
+
+
+def alone(value, name="hamo"):
+    """Of one run in one column."""
+    return {name: {"": [value]}}
 
 
 @pytest.fixture(scope="module")
@@ -240,7 +248,7 @@ def test_many_domains_widen_the_drawing_and_the_page_scrolls_it():
 
 
 def test_learning_curves_part_stages_and_draw_both_arms(real):
-    found = figures.learning({"hamo": pieces.rounds(6), "grpo": pieces.rounds(6, both=False)})
+    found = figures.learning(alone(pieces.rounds(6)) | alone(pieces.rounds(6, both=False), "grpo"))
     curves = re.findall(r'class="(k-curve[^"]*)" d=', found.svg)
     assert sum("k-dash" in of for of in curves) == 2
     assert sum("k-dash" not in of for of in curves) == 1
@@ -251,7 +259,7 @@ def test_gains_are_bars_up_or_down_from_zero():
     def one(number, gain):
         return Round(place=(0, number), scores={"plain": 50.0, "experience": 50.0 + gain}, gain_mean=None, bank=number)
 
-    found = figures.gain_and_bank({"hamo": [one(0, 5.0), one(1, -5.0), one(2, 2.5)]})
+    found = figures.gain_and_bank(alone([one(0, 5.0), one(1, -5.0), one(2, 2.5)]))
     bars = [rect for rect in ET.fromstring(found.svg).iter(f"{SVG}rect") if rect.get("class") in ("k-pos", "k-neg k-wash")][2:]
     up, down, half = (float(bar.get("height")) for bar in bars)
     assert up == pytest.approx(down, abs=0.02)
@@ -260,7 +268,7 @@ def test_gains_are_bars_up_or_down_from_zero():
 
 
 def test_a_coverage_curve_rises_and_carries_its_knee():
-    found = figures.coverage({"hamo": [(0, 0, {"gains": [4, 2, 1, 1], "kept": 2, "knee": 2, "cards": 9})]})
+    found = figures.coverage(alone([(0, 0, {"gains": [4, 2, 1, 1], "kept": 2, "knee": 2, "cards": 9})]))
     (curve,) = re.findall(r'class="k-curve k-l0" d="M([^"]*)"', found.svg)
     heights = [float(point.split()[1]) for point in curve.split("L")]
     assert heights == sorted(heights, reverse=True)
@@ -271,26 +279,71 @@ def test_a_coverage_curve_rises_and_carries_its_knee():
 
 @pytest.mark.parametrize("said", [{}, {"gains": []}, {"gains": [1]}, {"gains": ["1"], "kept": 1}, {"gains": 3, "kept": 1}, {"kept": 1}])
 def test_a_curriculum_that_tells_no_curve_has_none_drawn(said):
-    assert figures.coverage({"hamo": [(0, 0, said)]}) is None
+    assert figures.coverage(alone([(0, 0, said)])) is None
 
 
 def test_a_knee_outside_the_curve_is_not_drawn():
-    found = figures.coverage({"hamo": [(0, 0, {"gains": [4, 2], "kept": 99, "knee": -3})]})
+    found = figures.coverage(alone([(0, 0, {"gains": [4, 2], "kept": 99, "knee": -3})]))
     assert not any("knee " in said for said in shown(found))
 
 
-def test_costs_far_apart_are_on_a_logarithmic_scale_and_near_ones_on_one_from_zero():
-    def bars(first, second):
-        found = figures.costs({"a": pieces.spendings(first), "b": pieces.spendings(second)})
-        rects = [rect for rect in ET.fromstring(found.svg).iter(f"{SVG}rect") if rect.get("class") == "k-s0"][1:]
-        return [float(rect.get("width")) for rect in rects][::2], "tokens, log scale" in shown(found)
+def rows_of(found):
+    """Places and titles of the words that are drawn."""
+    return {text.text: (float(text.get("x")), float(text.get("y"))) for text in ET.fromstring(found.svg).iter(f"{SVG}text")}
 
-    near, log = bars(1.0, 2.0)
-    assert near[1] == pytest.approx(2 * near[0], rel=0.01)
-    assert not log
-    far, log = bars(1.0, 1000.0)
-    assert far[1] < 20 * far[0]
-    assert log
+
+def test_costs_are_bars_in_parts_the_longest_time_first_and_seeds_are_averaged():
+    found = figures.costs({"short": [cost(0.5)], "long": [cost(1.0), cost(3.0)]})
+    places = rows_of(found)
+    assert places["long"][1] < places["short"][1]
+    total = sum(of.tokens_in + of.tokens_out for of in pieces.spendings(2.0).values())
+    assert f"{total / 1e6:.3g}M" in shown(found)
+    bars = [float(rect.get("width")) for rect in ET.fromstring(found.svg).iter(f"{SVG}rect") if rect.get("class") == "k-s0"][1:]
+    assert bars[0] == pytest.approx(4 * bars[2], rel=0.01)
+    assert "long: " in words(found)
+    assert "training" in words(found)
+
+
+def test_many_runs_are_a_table_of_panels_in_which_the_same_round_stands_below_itself():
+    def rows(*names):
+        return {name: {column: [pieces.rounds(count, seed=3)] for column, count in (("alf", 6), ("shop", 3))} for name in names}
+
+    table = rows("cards · GRPO", "cards · EDGE")
+    table["cards · EDGE"].pop("shop")
+    found = figures.learning(table)
+    places = rows_of(found)
+    assert places["cards · GRPO"][1] < places["cards · EDGE"][1]
+    assert places["alf"][0] < places["shop"][0]
+    curves = [
+        [float(point.split()[0]) for point in path.split("L")] for path in re.findall(r'class="k-curve k-l0" d="M([^"]*)"', found.svg)
+    ]
+    assert [len(curve) for curve in curves] == [6, 3, 6]
+    assert curves[0] == curves[2]
+    tall = float(ET.fromstring(figures.learning(rows(*map(str, range(13)))).svg).get("viewBox").split()[3])
+    assert tall < 13 * 90
+    assert "cards · GRPO shop, round 3: " in words(figures.gain_and_bank(table))
+
+
+def test_seeds_of_one_configuration_are_a_mean_with_each_behind_it():
+    def one(*scores):
+        return [Round(place=(0, number), scores={"plain": score}, gain_mean=None, bank=None) for number, score in enumerate(scores)]
+
+    found = figures.learning({"hamo": {"": [one(10.0, 20.0), one(30.0, 60.0)]}})
+    (mean,) = re.findall(r'class="k-curve k-l1[^"]*" d="([^"]*)"', found.svg)
+    seeds = re.findall(r'<path class="k-faint" d="([^"]*)"', found.svg)
+    assert len(seeds) == 2
+    heights = [[float(point.split()[1]) for point in path.strip("M").split("L")] for path in (mean, *seeds)]
+    assert heights[0] == pytest.approx([(one + other) / 2 for one, other in zip(*heights[1:], strict=True)], abs=0.02)
+    assert "each seed" in shown(found)
+
+
+def test_coverage_of_several_columns_is_on_one_scale():
+    told = {"hamo": {"alf": [pieces.told(stages=1)], "shop": [[(0, 0, {"gains": [5], "kept": 1, "knee": 1})]]}}
+    tops = [
+        min(float(point.split()[1]) for point in path.split("L"))
+        for path in re.findall(r'k-curve k-l0" d="M([^"]*)"', figures.coverage(told).svg)
+    ]
+    assert tops[0] < tops[1]
 
 
 def test_retention_is_that_of_the_same_tasks_and_seeds_and_stands_left_of_the_line_when_below_a_hundred(real):
@@ -318,6 +371,8 @@ def test_a_grid_shows_every_cell_with_its_score_or_why_there_is_none():
     assert f"{sum(scores[id] for id in first) / 2:.1f}" in shown(found)
     assert {"failed", "unsound", "waiting"} <= set(shown(found))
     assert "72 finished" not in found.caption
+    heights = {rect.get("height") for rect in ET.fromstring(found.svg).iter(f"{SVG}rect") if rect.get("class") == "k-empty"}
+    assert {"17", "31"} <= heights
     assert all(f"{sum(cell.state == state for cell in cross.cells)} {state}" in found.caption for state in ("finished", "unsound", "same"))
 
 
@@ -354,10 +409,10 @@ def test_where_there_is_nothing_there_is_no_figure():
     assert figures.retention([]) is None
     assert figures.heatmap(dataclasses.replace(pieces.matrix(), scores={})) is None
     assert figures.forgetting({}) is None
-    assert figures.learning({"a": pieces.rounds(1)}) is None
+    assert figures.learning(alone(pieces.rounds(1))) is None
     assert figures.gain_and_bank({}) is None
     assert figures.coverage({}) is None
-    assert figures.costs({"a": {}}) is None
+    assert figures.costs({"a": [figures.Cost(spent={})]}) is None
     assert figures.grid(Cross(), {}) is None
 
 
@@ -368,8 +423,8 @@ def test_one_task_or_one_contender_still_makes_a_figure():
     assert "50.0" in shown(figures.leaderboard(board))
     assert figures.leaderboard(board).svg.count("k-whisker") == 1
     zero = [Round(place=(0, number), scores={"plain": 0.0}, gain_mean=None, bank=0) for number in range(2)]
-    assert figures.learning({"a": zero}) is not None
-    assert figures.gain_and_bank({"a": zero}) is None
+    assert figures.learning(alone(zero)) is not None
+    assert figures.gain_and_bank(alone(zero)) is None
 
 
 def test_a_name_that_is_no_anchor_is_refused():

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from xplearn.report.figures.kit import Drawing, compact, hatch, number, one, safe
-from xplearn.report.figures.scale import Scale, around, of_sizes
-from xplearn.report.figures.words import ELLIPSIS, fitted, widest, width, wrapped
+from xplearn.report.figures.scale import Scale, around
+from xplearn.report.figures.words import ELLIPSIS, distinct, fitted, widest, width, wrapped
 
 FINITE = st.floats(-1e6, 1e6)
 
@@ -35,15 +35,6 @@ def test_a_scale_of_scores_never_leaves_0_to_100():
     scale = around([1.0, 99.5], 0.0, 1.0, floor=0.0, ceiling=100.0)
     assert (scale.low, scale.high) == (0.0, 100.0)
     assert scale.ticks() == [0.0, 20.0, 40.0, 60.0, 80.0, 100.0]
-
-
-def test_sizes_over_fifty_times_apart_are_on_a_logarithmic_scale():
-    assert not of_sizes([1.0, 50.0], 0, 1).log
-    scale = of_sizes([0.0, 3.0, 3000.0], 0.0, 100.0)
-    assert scale.log
-    assert 0.0 < scale(3.0) < scale(300.0) < scale(3000.0) == 100.0
-    assert scale.ticks() == [1.0, 10.0, 100.0, 1000.0]
-    assert scale(0.0) == 0.0
 
 
 @given(st.text(max_size=200), st.floats(0, 400))
@@ -105,3 +96,18 @@ def test_numbers_have_one_decimal_and_no_minus_zero():
 def test_a_hatch_stays_inside_its_rectangle(wide, high):
     for line in hatch((10.0, 20.0, wide, high)):
         assert all(10 - 1e-6 <= x <= 10 + wide + 1e-6 and 20 - 1e-6 <= y <= 20 + high + 1e-6 for x, y in line)
+
+
+@pytest.mark.parametrize(
+    ("names", "left"),
+    [
+        (["a-core-edge", "a-core-hamo"], ["edge", "hamo"]),
+        (["cards · text · GRPO", "no bank · text · GRPO"], ["cards", "no bank"]),
+        (["a", "a b"], ["a", "a b"]),
+        (["same", "same"], ["same", "same"]),
+        (["one-alone"], ["one-alone"]),
+        ([], []),
+    ],
+)
+def test_names_side_by_side_lose_what_they_share(names, left):
+    assert distinct(names) == left

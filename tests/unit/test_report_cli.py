@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
+import shlex
 import shutil
 
 import pytest
@@ -109,7 +111,8 @@ def test_a_cross_is_reported_with_every_cell(copy, capsys):
     page = text(copy / "report" / "report.html")
     assert (status, lines) == (0, [str(copy / "report" / "report.html")])
     assert "<h1>The cross toy</h1>" in page
-    assert "4 cells: 2 finished, 1 unsound, 1 waiting" in page
+    assert "3 of 4 cells, mix (2) × seed (2), fit together" in page
+    assert "Of 4 cells 2 finished, 1 waiting, 1 unsound" in page
     assert "selector &#x27;x&#x27; &lt;requires&gt; y" in page
     assert "a · seed 0" in page
     assert "xplearn cross toy.yaml" in page
@@ -139,3 +142,28 @@ def test_a_page_holds_the_configuration_that_the_run_was_given(copy, capsys):
     given = json.loads((folder / "run.json").read_text())["config"]
     assert f"{folder.name}.yaml" in text(folder / "report" / "report.html")
     assert f"policy: {given['policy']}" in text(folder / "report" / "report.html")
+
+
+def test_figures_are_drawn_as_png_too_and_an_earlier_report_s_files_go(copy, capsys):
+    pytest.importorskip("resvg_py")
+    folder = next(copy.glob("b-*"))
+    figures = folder / "report" / "figures"
+    assert report(capsys, folder, "--png")[0] == 0
+    drawn = {path.stem for path in figures.glob("*.svg")}
+    assert "leaderboard" in drawn
+    assert {path.stem for path in figures.glob("*.png")} == drawn
+    assert all(path.read_bytes().startswith(b"\x89PNG") for path in figures.glob("*.png"))
+    report(capsys, folder)
+    assert not list(figures.glob("*.png"))
+    assert {path.stem for path in figures.glob("*.svg")} == drawn
+
+
+@pytest.mark.parametrize("to", [[], ["--to", "some where"]])
+def test_the_command_that_a_page_names_makes_it_again(copy, capsys, monkeypatch, to):
+    monkeypatch.chdir(copy)
+    (path,) = report(capsys, next(copy.glob("b-*")), *to)[1]
+    before = (copy / path).read_bytes()
+    command = html.unescape(re.search(r"<td>(xplearn report [^<]*)</td>", before.decode())[1])
+    (copy / path).unlink()
+    assert main([*shlex.split(command)[1:], "-q"]) == 0
+    assert (copy / path).read_bytes() == before

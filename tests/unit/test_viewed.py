@@ -39,6 +39,13 @@ def test_what_was_shown_is_read_from_each_step_s_own_selection():
     assert not any(step.experiences for step in parse(dump_trajectory(episode(PHASE, 3, "plain"))).steps)
 
 
+def test_admissible_actions_are_those_of_the_step_and_an_order_of_them_says_that_it_is_one():
+    steps = parse(dump_trajectory(samples.trajectory(length=2))).steps
+    whole = samples.trajectory(length=2).steps
+    assert [step.candidates for step in steps] == [step.query.candidates or () for step in whole]
+    assert [step.ranked for step in steps] == [step.completion.sampling.choices == "rank" for step in whole]
+
+
 def test_tokens_by_step_add_up_to_those_of_the_episode():
     for trajectory in (episode(PHASE, 1, "plain", 5), samples.trajectory(2, length=4)):
         steps = parse(dump_trajectory(trajectory)).steps

@@ -34,6 +34,10 @@ class ViewedStep:
     experiences: tuple[Mapping[str, Any], ...]
     """Fields of the selected experiences, best first."""
     scores: tuple[float, ...]
+    candidates: tuple[str, ...]
+    """Admissible actions, as far as the task lists them."""
+    ranked: bool
+    """The action is an order of them."""
     latent: bool
     """The experience was given as memory inside the forward pass."""
 
@@ -106,7 +110,8 @@ def _step(line: Mapping[str, Any], tables: Mapping[str, Any], known: _Known) -> 
     known.messages = known.messages[: line["query"][0]] + line["query"][1:]
     numbers, scores = line.get("selection", ((), ()))
     kept, *new = line["prompt"]
-    said = 0 if tables["samplings"][line["sampling"]]["choices"] == "rank" else len(line["tokens"])  # an order is not written
+    ranked = tables["samplings"][line["sampling"]]["choices"] == "rank"
+    said = 0 if ranked else len(line["tokens"])  # an order is not written
     read = kept + len(new) - min(kept, known.tokens)
     known.tokens = kept + len(new) + said
     terminated, truncated, valid = line["end"]
@@ -122,6 +127,8 @@ def _step(line: Mapping[str, Any], tables: Mapping[str, Any], known: _Known) -> 
         written=said,
         experiences=tuple(tables["experiences"][number] for number in numbers),
         scores=tuple(scores),
+        candidates=tuple(line["candidates"] or ()),
+        ranked=ranked,
         latent="memory" in line,
     )
 

@@ -17,6 +17,9 @@ from xplearn.report.sheets import to_csv, to_latex, to_markdown
 PNG_SCALE = 3
 """Pixels for each unit of a drawing: 1440 across, sharp in a column of a paper and on a slide."""
 
+MADE = ".made"
+"""File that lists those which were written beside it."""
+
 P = TypeVar("P", Figure, Sheet)
 
 _VARIABLE = re.compile(r"(--k-[a-z0-9-]+):\s*(#[0-9a-f]{6});")
@@ -25,7 +28,7 @@ _VIEW = re.compile(r'viewBox="0 0 ([0-9.]+) ([0-9.]+)"')
 
 
 def write_figures(figures: Sequence[Figure], folder: Path, formats: Collection[str] = ("svg",)) -> list[Path]:
-    """Write each figure as ``<name>.svg`` and ``<name>.png``, light, standing alone, atomically.
+    """Write each figure as ``<name>.svg`` and ``<name>.png``, light, standing alone, atomically, in place of those written there before.
 
     Raises:
         ConfigError: there is no such format, or two figures have one name.
@@ -35,7 +38,7 @@ def write_figures(figures: Sequence[Figure], folder: Path, formats: Collection[s
 
 
 def write_sheets(sheets: Sequence[Sheet], folder: Path, formats: Collection[str] = ("md", "csv", "tex")) -> list[Path]:
-    """Write each sheet as ``<name>.md``, ``<name>.csv`` and ``<name>.tex``, atomically.
+    """Write each sheet as ``<name>.md``, ``<name>.csv`` and ``<name>.tex``, atomically, in place of those written there before.
 
     Raises:
         ConfigError: there is no such format, or two sheets have one name.
@@ -93,13 +96,32 @@ def _write(pieces: Sequence[P], folder: Path, formats: Collection[str], forms: M
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise ConfigError("name", f"two pieces are called '{twice}': their files would be one")
-    return [_file(folder / f"{piece.name}.{form}", forms[form](piece)) for piece in pieces for form in formats]
+    contents = {folder / f"{piece.name}.{form}": forms[form](piece) for piece in pieces for form in formats}
+    if contents or folder.is_dir():
+        _replace(folder, contents)
+    return list(contents)
 
 
-def _file(path: Path, content: bytes) -> Path:
-    with replacing(path) as file:
-        file.write(content)
-    return path
+def _replace(folder: Path, contents: Mapping[Path, bytes]) -> None:
+    """Put these files in place of those that were written here before; what others laid beside them stays.
+
+    Nothing waits for the disk but the list: whatever a failing machine loses here is made again by the same command.
+    """
+    made = folder / MADE
+    before = made.read_text(encoding="utf-8", errors="replace").splitlines() if made.is_file() else []
+    folder.mkdir(parents=True, exist_ok=True)
+    names = [path.name for path in contents]
+    with replacing(made) as file:
+        file.write("".join(f"{name}\n" for name in dict.fromkeys([*names, *before])).encode())
+    for path, content in contents.items():
+        temporary = path.with_name(f".{path.name}.tmp")
+        temporary.write_bytes(content)
+        temporary.replace(path)
+    for name in set(before) - set(names):
+        if Path(name).name == name and (folder / name).is_file():
+            (folder / name).unlink()
+    with replacing(made) as file:
+        file.write("".join(f"{name}\n" for name in names).encode())
 
 
 def _svg_bytes(figure: Figure) -> bytes:

@@ -12,10 +12,11 @@ from xplearn.report.figures.kit import stylesheet
 from xplearn.report.figures.matrices import forgetting, heatmap
 from xplearn.report.figures.performance import profiles
 from xplearn.report.figures.rounds import gain_and_bank, learning
-from xplearn.report.figures.spendings import costs
+from xplearn.report.figures.spendings import Cost, costs
 from xplearn.report.figures.standings import leaderboard
 
 __all__ = [
+    "Cost",
     "Versus",
     "costs",
     "coverage",

@@ -16,7 +16,7 @@ COLUMNS = ("stream", "environment")
 """Axes that make the columns, if there are such."""
 STATES: tuple[State, ...] = ("failed", "unsound", "running", "waiting", "finished", "same")
 """Which of a place's cells tells why there is no score, first one first."""
-_CELL, _HEIGHT, _HEADING, _NARROWEST = 110.0, 34.0, 26.0, 58.0
+_CELL, _HEIGHT, _THIN, _HEADING, _NARROWEST = 110.0, 34.0, 20.0, 26.0, 58.0
 _FEWEST, _MOST = 84.0, 190.0
 """Room for the labels of rows."""
 
@@ -49,7 +49,7 @@ def grid(
     axes = {axis: labels for axis, labels in cross.axes.items() if axis not in averaged}
     if not cross.cells or not axes:
         return None
-    across = column or next((axis for axis in COLUMNS if axis in axes), list(axes)[-1])
+    across = column if column in axes else next((axis for axis in COLUMNS if axis in axes), list(axes)[-1])
     others = [axis for axis in axes if axis != across]
     down = [axis for axis in others if len(axes[axis]) > 1] or others[-1:]
     places = _places(cross, scores, down, across)
@@ -65,8 +65,7 @@ def grid(
         if len(down) > 1 and row[:-1] != heading:
             heading = row[:-1]
             y = cells.heading(y, [f"{axis}: {label}" for axis, label in zip(down, heading, strict=False)])
-        cells.row(y, row[-1] if row else "", [places.get((row, label)) for label in axes[across]])
-        y += _HEIGHT
+        y += cells.row(y, row[-1] if row else "", [places.get((row, label)) for label in axes[across]])
     title = f"Grid of the cross {cross.name}"
     return drawing.figure(heat.foot(drawing, 8, y + 6), name=name, title=title, caption=_caption(cross, axes, down, across))
 
@@ -129,13 +128,16 @@ class _Cells:
         self.drawing.text((6, y + 20), " · ".join(labels), "k-strong", size=TEXT, room=self.drawing.width - 12)
         return y + _HEADING
 
-    def row(self, y: float, label: str, places: Sequence[Place | None]) -> None:
-        """A row of cells; a place without any stays empty."""
-        self.drawing.text((14, y + _HEIGHT / 2 + 5), label, "k-text", room=self.left - 22)
+    def row(self, y: float, label: str, places: Sequence[Place | None]) -> float:
+        """A row of cells, thin where none of them may ever have a score; a place without any stays empty. Returns its height."""
+        never = all(place is None or place.state == "unsound" for place in places)
+        high = _THIN if never else _HEIGHT
+        self.drawing.text((14, y + high / 2 + 5), label, "k-muted" if never else "k-text", room=self.left - 22)
         for number, place in enumerate(places):
             if place is not None:
                 with self.drawing.titled(place.told):
-                    _cell(self.drawing, (self.left + number * self.wide + 1.5, y + 1.5, self.wide - 3, _HEIGHT - 3), place)
+                    _cell(self.drawing, (self.left + number * self.wide + 1.5, y + 1.5, self.wide - 3, high - 3), place)
+        return high
 
 
 def _cell(drawing: Drawing, area: Area, place: Place) -> None:

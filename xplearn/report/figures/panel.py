@@ -74,17 +74,19 @@ class Panel:
     x: Scale
     y: Scale
 
-    def frame(self, title: str, *, heights: Callable[[float], str] = compact, values: Sequence[float] = ()) -> None:
-        """Title, horizontal rules with their values, by default round ones, and the line below."""
+    def frame(self, title: str, *, heights: Callable[[float], str] = compact, values: Sequence[float] = (), floor: bool = True) -> None:
+        """Title, horizontal rules with their values, by default round ones, and the line below unless there is no ``floor``."""
         box, draw = self.box, self.drawing
         if title:
             start = box.left if width(title, TEXT) < box.right - box.left else box.left - 30.0
             draw.text((start, box.top - 9), title, "k-strong", size=TEXT, room=box.right - start)
-        for value in values or self.y.ticks(5):
+        for value in values or self.y.ticks(5 if box.bottom - box.top > 60 else 3):
             at = self.y(value)
             draw.line((box.left, at), (box.right, at), "k-grid")
-            draw.text((box.left - 6, at + 4.5), heights(value), "k-muted", anchor="end")
-        draw.line((box.left, box.bottom), (box.right, box.bottom), "k-axis")
+            if label := heights(value):
+                draw.text((box.left - 6, at + 4.5), label, "k-muted", anchor="end")
+        if floor:
+            draw.line((box.left, box.bottom), (box.right, box.bottom), "k-axis")
 
     def marks(self, values: Sequence[float], labels: Sequence[str]) -> None:
         """Marks and words below; words that would touch are left out, the first and the last never."""
@@ -96,6 +98,8 @@ class Panel:
             if number not in (0, last) and (at - half < taken + 8 or at + half > limit - 8):
                 continue
             at = min(at, self.drawing.width - 2 - half)
+            if not label:
+                continue
             self.drawing.text((at, box.bottom + 18), label, "k-muted", anchor="middle")
             taken = at + half
 

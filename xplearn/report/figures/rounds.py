@@ -2,98 +2,161 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
 from xplearn.metrics.rounds import Round
 from xplearn.report.figure import Figure
 from xplearn.report.figures import legend
-from xplearn.report.figures.kit import Drawing, compact
-from xplearn.report.figures.panel import Box, Panel, below, bottom, boxes, margin, runs_of
+from xplearn.report.figures.kit import compact
+from xplearn.report.figures.multiples import Multiples, Slot, Table
+from xplearn.report.figures.panel import Box, Panel, below, margin, runs_of
 from xplearn.report.figures.scale import Scale, around
 from xplearn.report.figures.series import Look, look
 from xplearn.types import Arm
 
 FEWEST = 2
 """Rounds that make a curve."""
-_HEIGHT, _BANK = 110.0, 52.0
 _ARMS: dict[Arm, Look] = {"plain": replace(look(1, plain=True), shape="square"), "experience": look(0)}
+_TOLD: dict[Arm, str] = {"plain": "plain arm", "experience": "experience arm"}
 
 Rounds = Sequence[Round]
 
 
-def learning(rounds: Mapping[str, Rounds], *, name: str = "learning") -> Figure | None:
-    """Mean training score by round, a small panel for each run and a line for each arm; stages are parted by a rule.
+def learning(rounds: Table[Rounds], *, name: str = "learning") -> Figure | None:
+    """Mean training score by round, a small panel for each place and a line for each arm; stages are parted by a rule.
 
     Args:
-        rounds: by name of the run, as ``report.learning.rounds`` gives them; None is drawn where none has two rounds with scores.
+        rounds: ``report.learning.rounds`` by row and column, one for each seed: their mean stands out. None is drawn where none has two
+            rounds with scores.
         name: of the figure.
     """
     shown = _shown(rounds, lambda found: bool(found.scores))
     if not shown:
         return None
-    drawing = Drawing()
-    arms = [arm for arm in _ARMS if any(arm in found.scores for of in shown.values() for found in of)]
-    told = {"plain": "plain arm", "experience": "experience arm"}
-    top = legend.legend(drawing, [*((_ARMS[arm].sample, told[arm]) for arm in arms), *_parted(shown)], 2.0) + 6.0
-    values = [score for of in shown.values() for found in of for score in found.scores.values()]
-    for (label, of), box in zip(shown.items(), boxes(len(shown), top, drawing.width, height=_HEIGHT, margin=32.0), strict=True):
-        heights = around([0.0, *values], box.bottom, box.top, floor=0.0, ceiling=100.0)
-        panel = Panel(drawing, box, _along(of, box), heights)
-        panel.frame(label)
-        _stages(panel, of)
+    multiples = Multiples(table=shown, height=110.0, small=48.0, margin=32.0)
+    drawing = multiples.drawing()
+    arms = [arm for arm in _ARMS if any(arm in found.scores for of in _all(shown) for found in of)]
+    entries: list[legend.Entry] = [(_ARMS[arm].sample, _TOLD[arm]) for arm in arms]
+    entries += [(legend.rule("k-faint"), "each seed")] if _seeds(shown) else []
+    slots, end = multiples.place(drawing, legend.legend(drawing, [*entries, *_parted(shown)], 2.0) + 6.0)
+    values = [score for of in _all(shown) for found in of for score in found.scores.values()]
+    longest = _lengths(shown) if multiples.dense else _length
+    for slot in slots:
+        box, of = slot.box, mean(slot.values)
+        panel = Panel(drawing, box, _along(longest(slot), box), around([0.0, *values], box.bottom, box.top, floor=0.0, ceiling=100.0))
+        panel.frame(slot.title, heights=compact if slot.left else _silent)
+        _stages(panel, of, words=slot.below)
         for arm in arms:
-            for stretch in runs_of([(number, found.scores.get(arm)) for number, found in enumerate(of, start=1)]):
-                panel.curve(stretch, _ARMS[arm].line, marked=_ARMS[arm].mark, shape=_ARMS[arm].shape)
+            with drawing.titled(f"{slot.row} {slot.column}, {_TOLD[arm]}"):
+                _curves(panel, of, slot.values, arm)
     caption = "Mean score of each round's training episodes, 0 to 100, by arm; the same scale in every panel."
-    end = below(drawing, bottom(len(shown), top, height=_HEIGHT), "round")
-    return drawing.figure(end, name=name, title="Learning curves", caption=caption)
+    return drawing.figure(below(drawing, end, "round"), name=name, title="Learning curves", caption=caption)
 
 
-def gain_and_bank(rounds: Mapping[str, Rounds], *, name: str = "gain-and-bank") -> Figure | None:
-    """What experience gained in each round, as bars around zero, above the size of the bank, as an area; a panel for each run.
+def gain_and_bank(rounds: Table[Rounds], *, name: str = "gain-and-bank") -> Figure | None:
+    """What experience gained in each round, as bars around zero, above the size of the bank, as an area; a panel for each place.
 
     Args:
-        rounds: by name of the run; None is drawn where none has two rounds with a gain or a bank.
+        rounds: as in ``learning``, seeds averaged; None is drawn where none has two rounds with a gain or a bank.
         name: of the figure.
     """
     shown = _shown(rounds, lambda found: found.gain is not None or bool(found.bank))
     if not shown:
         return None
-    drawing = Drawing()
     entries: list[legend.Entry] = [
         (legend.patch("k-pos"), "experience helped"),
         (legend.patch("k-neg k-wash"), "it hurt"),
         (legend.patch("k-s5 k-shade", "k-thin k-l5"), "experiences in the bank"),
     ]
-    top = legend.legend(drawing, [*entries, *_parted(shown)], 2.0) + 6.0
-    gains = [found.gain for of in shown.values() for found in of if found.gain is not None]
-    banks = [float(found.bank or 0) for of in shown.values() for found in of]
-    room = max(32.0, margin([compact(max(banks))]))
-    height = (_HEIGHT if gains else 0.0) + _BANK
-    for (label, of), box in zip(shown.items(), boxes(len(shown), top, drawing.width, height=height, margin=room), strict=True):
-        upper, lower = (replace(box, bottom=box.bottom - _BANK - 12), replace(box, top=box.bottom - _BANK + 6))
+    gains = [found.gain for of in _all(shown) for found in of if found.gain is not None]
+    banks = [float(found.bank or 0) for of in _all(shown) for found in of]
+    bank, small = 52.0, 22.0
+    multiples = Multiples(
+        table=shown, height=bank + 110.0 * bool(gains), small=small + 42.0 * bool(gains), margin=max(32.0, margin([compact(max(banks))]))
+    )
+    drawing = multiples.drawing()
+    slots, end = multiples.place(drawing, legend.legend(drawing, [*entries, *_parted(shown)], 2.0) + 6.0)
+    share = small if multiples.dense else bank
+    longest = _lengths(shown) if multiples.dense else _length
+    for slot in slots:
+        box, of = slot.box, mean(slot.values)
+        upper, lower = (replace(box, bottom=box.bottom - share - 6), replace(box, top=box.bottom - share + 6))
         if gains:
-            _gains(Panel(drawing, upper, _along(of, box), around([0.0, *gains], upper.bottom, upper.top)), label, of)
-        under = Panel(drawing, lower, _along(of, box), Scale(0.0, max(1.0, *banks), lower.bottom, lower.top))
-        _bank(under, "" if gains else label, of)
+            _gains(Panel(drawing, upper, _along(longest(slot), box), around([0.0, *gains], upper.bottom, upper.top)), slot, of)
+        under = Panel(drawing, lower, _along(longest(slot), box), Scale(0.0, max(1.0, *banks), lower.bottom, lower.top))
+        _bank(under, "" if gains else slot.title, slot, of)
     caption = "Training score of the experience arm minus the plain arm's, in points, by round; below it the size of the bank."
-    end = below(drawing, bottom(len(shown), top, height=height), "round")
-    return drawing.figure(end, name=name, title="Gain and bank over the rounds", caption=caption)
+    return drawing.figure(below(drawing, end, "round"), name=name, title="Gain and bank over the rounds", caption=caption)
 
 
-def _shown(rounds: Mapping[str, Rounds], known: Callable[[Round], bool]) -> dict[str, Rounds]:
-    return {label: of for label, of in rounds.items() if sum(map(known, of)) >= FEWEST}
+def mean(seeds: Sequence[Rounds]) -> Rounds:
+    """Round by round, over the seeds that have come so far."""
+    return [_mean([of[number] for of in seeds if number < len(of)]) for number in range(max(map(len, seeds)))]
 
 
-def _along(rounds: Rounds, box: Box) -> Scale:
-    pad = min(8.0, (box.right - box.left) / (2 * len(rounds)))
-    return Scale(1.0, float(len(rounds)), box.left + pad, box.right - pad)
+def _mean(seeds: Sequence[Round]) -> Round:
+    scores = {arm: [found.scores[arm] for found in seeds if arm in found.scores] for arm in _ARMS}
+    banks = [found.bank for found in seeds if found.bank is not None]
+    return Round(
+        place=seeds[0].place,
+        scores={arm: sum(values) / len(values) for arm, values in scores.items() if values},
+        gain_mean=None,
+        bank=round(sum(banks) / len(banks)) if banks else None,
+    )
 
 
-def _parted(shown: Mapping[str, Rounds]) -> list[legend.Entry]:
-    several = any(len({found.place[0] for found in of}) > 1 for of in shown.values())
+def _shown(rounds: Table[Rounds], known: Callable[[Round], bool]) -> Table[Rounds]:
+    found = {
+        row: {column: seeds for column, of in cells.items() if (seeds := [one for one in of if sum(map(known, one)) >= FEWEST])}
+        for row, cells in rounds.items()
+    }
+    return {row: cells for row, cells in found.items() if cells}
+
+
+def _all(shown: Table[Rounds]) -> list[Rounds]:
+    return [of for cells in shown.values() for seeds in cells.values() for of in seeds]
+
+
+def _seeds(shown: Table[Rounds]) -> bool:
+    return any(len(seeds) > 1 for cells in shown.values() for seeds in cells.values())
+
+
+def _silent(_: float) -> str:
+    return ""
+
+
+def _curves(panel: Panel, of: Rounds, seeds: Sequence[Rounds], arm: Arm) -> None:
+    """The mean, and behind it each seed where there are several."""
+    for one in seeds if len(seeds) > 1 else ():
+        for stretch in runs_of([(number, found.scores.get(arm)) for number, found in enumerate(one, start=1)]):
+            panel.drawing.path([(panel.x(x), panel.y(y)) for x, y in stretch], "k-faint")
+    size = 3.8 if panel.box.bottom - panel.box.top > 60 else 2.6
+    for stretch in runs_of([(number, found.scores.get(arm)) for number, found in enumerate(of, start=1)]):
+        panel.curve(stretch, _ARMS[arm].line, marked=_ARMS[arm].mark, shape=_ARMS[arm].shape, size=size)
+
+
+def _length(slot: Slot[Rounds]) -> int:
+    return max(map(len, slot.values))
+
+
+def _lengths(shown: Table[Rounds]) -> Callable[[Slot[Rounds]], int]:
+    """Of the longest in the column, so that what stands one below the other is the same round."""
+    found: dict[str, int] = {}
+    for cells in shown.values():
+        for column, seeds in cells.items():
+            found[column] = max(found.get(column, 0), *map(len, seeds))
+    return lambda slot: found[slot.column]
+
+
+def _along(count: int, box: Box) -> Scale:
+    pad = min(8.0, (box.right - box.left) / (2 * count))
+    return Scale(1.0, float(count), box.left + pad, box.right - pad)
+
+
+def _parted(shown: Table[Rounds]) -> list[legend.Entry]:
+    several = any(len({found.place[0] for found in of}) > 1 for of in _all(shown))
     return [(legend.rule("k-base", upright=True), "next stage")] if several else []
 
 
@@ -104,27 +167,34 @@ def _stages(panel: Panel, rounds: Rounds, *, words: bool = True) -> None:
             at = panel.x(number + 0.5)
             panel.drawing.line((at, panel.box.top), (at, panel.box.bottom), "k-base")
     if words:
-        ticks = sorted({1.0, *(tick for tick in panel.x.ticks(6) if tick >= 1 and tick == int(tick)), float(len(rounds))})
+        ticks = sorted({1.0, *(tick for tick in panel.x.ticks(6) if tick >= 1 and tick == int(tick)), panel.x.high})
         panel.marks(ticks, [f"{tick:g}" for tick in ticks])
 
 
-def _gains(panel: Panel, label: str, rounds: Rounds) -> None:
-    panel.frame(label, heights=lambda value: f"{value:+g}".replace("-", "−") if value else "0")
+def _gains(panel: Panel, slot: Slot[Rounds], rounds: Rounds) -> None:
+    panel.frame(slot.title, heights=_signed if slot.left else _silent, floor=False)
     _stages(panel, rounds, words=False)
     wide = min(16.0, 0.76 * (panel.box.right - panel.box.left) / len(rounds))
     for number, found in enumerate(rounds, start=1):
         if found.gain is not None:
             zero, end = panel.y(0.0), panel.y(found.gain)
-            with panel.drawing.titled(f"round {number}: {found.gain:+z.1f} points"):
+            with panel.drawing.titled(f"{slot.row} {slot.column}, round {number}: {found.gain:+z.1f} points"):
                 panel.drawing.rect((panel.x(number) - wide / 2, zero, wide, end - zero), "k-pos" if found.gain >= 0 else "k-neg k-wash")
     panel.drawing.line((panel.box.left, panel.y(0.0)), (panel.box.right, panel.y(0.0)), "k-zero")
 
 
-def _bank(panel: Panel, label: str, rounds: Rounds) -> None:
-    panel.frame(label, values=(0.0, panel.y.high))
-    _stages(panel, rounds)
-    for stretch in runs_of([(number, None if found.bank is None else float(found.bank)) for number, found in enumerate(rounds, start=1)]):
-        places = [(panel.x(x), panel.y(y)) for x, y in stretch]
-        ends = [(places[-1][0], panel.box.bottom), (places[0][0], panel.box.bottom)]
-        panel.drawing.path([*places, *ends], "k-s5 k-shade", closed=True)
-        panel.drawing.path(places, "k-thin k-l5")
+def _signed(value: float) -> str:
+    return f"{value:+g}".replace("-", "−") if value else "0"
+
+
+def _bank(panel: Panel, title: str, slot: Slot[Rounds], rounds: Rounds) -> None:
+    panel.frame(title, values=(0.0, panel.y.high), heights=compact if slot.left else _silent)
+    _stages(panel, rounds, words=slot.below)
+    with panel.drawing.titled(f"{slot.row} {slot.column}: {rounds[-1].bank or 0:,} experiences"):
+        for stretch in runs_of(
+            [(number, None if found.bank is None else float(found.bank)) for number, found in enumerate(rounds, start=1)]
+        ):
+            places = [(panel.x(x), panel.y(y)) for x, y in stretch]
+            ends = [(places[-1][0], panel.box.bottom), (places[0][0], panel.box.bottom)]
+            panel.drawing.path([*places, *ends], "k-s5 k-shade", closed=True)
+            panel.drawing.path(places, "k-thin k-l5")

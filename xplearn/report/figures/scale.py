@@ -6,9 +6,6 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-FAR_APART = 50.0
-"""Positive values whose ratio is above this are compared on a logarithmic scale."""
-
 
 @dataclass(frozen=True, slots=True)
 class Scale:
@@ -18,17 +15,13 @@ class Scale:
     high: float
     start: float
     end: float
-    log: bool = False
 
     def __call__(self, value: float) -> float:
-        low, high, value = (_log(one) if self.log else one for one in (self.low, self.high, value))
-        share = (value - low) / (high - low) if high > low else 0.0
+        share = (value - self.low) / (self.high - self.low) if self.high > self.low else 0.0
         return self.start + min(1.0, max(0.0, share)) * (self.end - self.start)
 
     def ticks(self, most: int = 6) -> list[float]:
         """Round values within the scale, ``most`` of them at most."""
-        if self.log:
-            return _decades(self.low, self.high, most)
         step = _step(self.high - self.low, most)
         first = math.ceil(self.low / step - 1e-9)
         return [step * count for count in range(first, math.floor(self.high / step + 1e-9) + 1)]
@@ -45,25 +38,8 @@ def around(values: Iterable[float], start: float, end: float, *, floor: float = 
     return Scale(max(floor, low), min(ceiling, high), start, end)
 
 
-def of_sizes(values: Iterable[float], start: float, end: float) -> Scale:
-    """A scale for bars: from 0, or logarithmic from the power of ten below all where they are ``FAR_APART``."""
-    known = [value for value in values if math.isfinite(value) and value > 0] or [1.0]
-    if max(known) / min(known) <= FAR_APART:
-        return Scale(0.0, max(known), start, end)
-    return Scale(10.0 ** math.floor(math.log10(min(known) / 1.5)), max(known), start, end, log=True)
-
-
 def _step(span: float, most: int) -> float:
     """The smallest of 1, 2, 5, 10, … with which ``span`` has at most ``most`` marks."""
     raw = max(span, 1e-12) / max(1, most - 1)
     power = 10.0 ** math.floor(math.log10(raw))
     return next(power * digit for digit in (1.0, 2.0, 5.0, 10.0, 20.0) if power * digit >= raw * (1 - 1e-9))
-
-
-def _decades(low: float, high: float, most: int) -> list[float]:
-    first, last = math.ceil(_log(low) - 1e-9), math.floor(_log(high) + 1e-9)
-    return [10.0**power for power in range(first, last + 1, 1 + max(0, last - first) // most)]
-
-
-def _log(value: float) -> float:
-    return math.log10(value) if value > 0 else -math.inf

@@ -1,4 +1,4 @@
-"""Costs: tokens, time and storage of each contender."""
+"""Costs: tokens, time and storage of each configuration."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from xplearn.report.costs import seconds, size
 from xplearn.report.figure import Figure
 from xplearn.report.figures import legend
 from xplearn.report.figures.kit import Drawing, compact
-from xplearn.report.figures.scale import Scale, of_sizes
+from xplearn.report.figures.scale import Scale
 from xplearn.report.figures.texture import bar, sample
 from xplearn.report.figures.words import TEXT, width
 from xplearn.types import Arm
@@ -19,38 +19,43 @@ Spendings = Mapping[tuple[Purpose, Arm], Spent]
 
 WHAT_FOR = ("demonstrations", "training", "evaluation", "writing the bank", "learning", "bank")
 """In the order of the bars, and of their textures."""
-_NAME, _HEAD, _BAR, _PAD, _GAP = 22.0, 24.0, 14.0, 12.0, 16.0
+_NAME, _HEAD, _BAR, _PAD, _GAP = 21.0, 24.0, 15.0, 7.0, 16.0
 
 Bars = Mapping[str, float]
 """Value by what it is for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """Of one run."""
+
+    spent: Spendings
+    """``report.costs.costs(...)[0]``."""
+    kept: Upkeep | None = None
+    """``report.costs.costs(...)[1]``: seconds of learners."""
+    stored: int | None = None
+    """Bytes of its bank on disk."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Column:
     title: str
     bars: Mapping[str, Bars]
-    """By contender."""
+    """By configuration."""
     form: Callable[[float], str]
 
 
-def costs(
-    spendings: Mapping[str, Spendings],
-    kept: Mapping[str, Upkeep] | None = None,
-    stored: Mapping[str, int | None] | None = None,
-    *,
-    name: str = "costs",
-) -> Figure | None:
-    """Tokens and seconds by what they were for, and bytes of the bank, as bars; logarithmic where figures differ over fifty times.
+def costs(found: Mapping[str, Sequence[Cost]], *, title: str = "Costs", name: str = "costs") -> Figure | None:
+    """Tokens, seconds and bytes of each configuration, a bar in parts for each, the longest time first.
 
     Args:
-        spendings: ``report.costs.costs(...)[0]`` by name; None is drawn where there is none.
-        kept: ``report.costs.costs(...)[1]`` by name: seconds of learners.
-        stored: bytes on disk of each bank by name.
+        found: by configuration, one for each seed, whose mean is drawn; None is drawn where nothing is known.
+        title: of the figure.
         name: of the figure.
     """
-    columns = [column for column in _columns(spendings, kept or {}, stored or {}) if any(column.bars.values())]
-    names = list(dict.fromkeys(label for column in columns for label, bars in column.bars.items() if bars))
-    if not names:
+    columns = [column for column in _columns(found) if any(column.bars.values())]
+    names = sorted(found, key=lambda label: [-sum(column.bars[label].values()) for column in _columns(found)[1::-1]])
+    if not columns:
         return None
     drawing = Drawing()
     used = [what for what in WHAT_FOR if any(what in bars for column in columns for bars in column.bars.values())]
@@ -58,56 +63,75 @@ def costs(
     pitch = (drawing.width - 8.0) / len(columns)
     scales = [_scale(column, 8.0 + place * pitch, pitch) for place, column in enumerate(columns)]
     for column, scale in zip(columns, scales, strict=True):
-        drawing.text((scale.start, top + 15), column.title + (", log scale" if scale.log else ""), "k-muted")
-    y = top + _HEAD
-    for label in names:
-        y = _contender(drawing, y, label, columns, scales)
-    caption = "What each took in all: tokens read and written, seconds on the clock, and bytes of its bank on disk; both arms together."
-    return drawing.figure(y + 2, name=name, title="Costs", caption=caption)
+        drawing.text((scale.start, top + 15), column.title, "k-muted")
+    for number, label in enumerate(names):
+        _configuration(drawing, top + _HEAD + number * (_NAME + _BAR + _PAD), label, columns, scales)
+    seeds = ", mean over seeds" if any(len(of) > 1 for of in found.values()) else ""
+    caption = f"What each took in all{seeds}: tokens read and written, seconds on the clock, bytes of its bank on disk; both arms together."
+    return drawing.figure(top + _HEAD + len(names) * (_NAME + _BAR + _PAD), name=name, title=title, caption=caption)
 
 
-def _columns(spendings: Mapping[str, Spendings], kept: Mapping[str, Upkeep], stored: Mapping[str, int | None]) -> list[_Column]:
-    tokens = {label: _sums(of, lambda spent: spent.tokens_in + spent.tokens_out) for label, of in spendings.items()}
-    times = {label: {**_sums(of, lambda spent: spent.seconds), **_learners(kept.get(label))} for label, of in spendings.items()}
-    bytes_ = {label: {"bank": float(found)} if (found := stored.get(label)) else {} for label in spendings}
+def _columns(found: Mapping[str, Sequence[Cost]]) -> list[_Column]:
+    def bars(of: Callable[[Cost], Bars]) -> Mapping[str, Bars]:
+        return {label: _mean([of(cost) for cost in seeds]) for label, seeds in found.items()}
+
     return [
-        _Column(title="tokens", bars=tokens, form=compact),
-        _Column(title="seconds", bars=times, form=seconds),
-        _Column(title="bank on disk", bars=bytes_, form=lambda value: size(int(value))),
+        _Column(title="tokens", bars=bars(_tokens), form=compact),
+        _Column(title="seconds", bars=bars(_seconds), form=seconds),
+        _Column(title="bank on disk", bars=bars(_bytes), form=lambda value: size(int(value))),
     ]
+
+
+def _mean(seeds: Sequence[Bars]) -> Bars:
+    parts = dict.fromkeys(what for bars in seeds for what in bars)
+    return {what: sum(bars.get(what, 0.0) for bars in seeds) / len(seeds) for what in parts}
+
+
+def _tokens(cost: Cost) -> Bars:
+    return _sums(cost.spent, lambda spent: spent.tokens_in + spent.tokens_out)
+
+
+def _seconds(cost: Cost) -> Bars:
+    kept = cost.kept
+    taken = {} if kept is None else {"writing the bank": kept.record_seconds, "learning": kept.learner_seconds}
+    known = {what: value for what, value in taken.items() if value is not None}
+    return {**_sums(cost.spent, lambda spent: spent.seconds), **known}
+
+
+def _bytes(cost: Cost) -> Bars:
+    return {"bank": float(cost.stored)} if cost.stored else {}
 
 
 def _sums(spendings: Spendings, figure: Callable[[Spent], float]) -> Bars:
     found: dict[str, float] = {}
     for (purpose, _), spent in spendings.items():
         found[purpose] = found.get(purpose, 0.0) + figure(spent)
-    return found
-
-
-def _learners(kept: Upkeep | None) -> Bars:
-    taken = {} if kept is None else {"writing the bank": kept.record_seconds, "learning": kept.learner_seconds}
-    return {what: value for what, value in taken.items() if value is not None}
+    return {what: value for what, value in found.items() if value}
 
 
 def _scale(column: _Column, left: float, pitch: float) -> Scale:
-    values = [value for bars in column.bars.values() for value in bars.values()]
-    room = max(width(column.form(value)) for value in values) + 6
-    return of_sizes(values, left, left + pitch - room - _GAP)
+    totals = [sum(bars.values()) for bars in column.bars.values()]
+    room = max(width(column.form(total)) for total in totals) + 6
+    return Scale(0.0, max(totals), left, left + pitch - room - _GAP)
 
 
-def _contender(drawing: Drawing, y: float, label: str, columns: Sequence[_Column], scales: Sequence[Scale]) -> float:
-    drawing.text((8, y + 16), label, "k-strong", size=TEXT, room=drawing.width - 16)
-    y += _NAME
-    lines = 0
+def _configuration(drawing: Drawing, y: float, label: str, columns: Sequence[_Column], scales: Sequence[Scale]) -> None:
+    drawing.text((8, y + 16), label, "k-text", size=TEXT, room=drawing.width - 16)
     for column, scale in zip(columns, scales, strict=True):
-        bars = column.bars.get(label, {})
-        shown = [what for what in WHAT_FOR if what in bars]
-        lines = max(lines, len(shown))
-        for line, what in enumerate(shown):
-            at, end = y + line * _BAR, scale(bars[what]) if bars[what] > 0 else scale.start
-            with drawing.titled(f"{label}, {what}: {column.form(bars[what])} {column.title}"):
-                bar(drawing, (scale.start, at + 1.5, end - scale.start, _BAR - 4), WHAT_FOR.index(what))
-                drawing.text((end + 4, at + 11), column.form(bars[what]), "k-muted")
-        if shown:
-            drawing.line((scale.start, y - 1), (scale.start, y + len(shown) * _BAR), "k-axis")
-    return y + lines * _BAR + _PAD
+        bars = column.bars[label]
+        if not bars:
+            continue
+        told = "; ".join(f"{what} {column.form(bars[what])}" for what in WHAT_FOR if what in bars)
+        with drawing.titled(f"{label}: {column.form(sum(bars.values()))} {column.title}: {told}"):
+            drawing.text((_parts(drawing, y + _NAME, bars, scale) + 4, y + _NAME + 11.5), column.form(sum(bars.values())), "k-muted")
+        drawing.line((scale.start, y + _NAME - 1), (scale.start, y + _NAME + _BAR - 1), "k-axis")
+
+
+def _parts(drawing: Drawing, y: float, bars: Bars, scale: Scale) -> float:
+    """The parts of a bar behind one another; returns where it ends."""
+    done = 0.0
+    for what in WHAT_FOR:
+        if bars.get(what):
+            start, done = done, done + bars[what]
+            bar(drawing, (scale(start), y, scale(done) - scale(start), _BAR - 2), WHAT_FOR.index(what))
+    return scale(done)

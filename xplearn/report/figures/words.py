@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from functools import cache
 
 TEXT = 14.0
@@ -29,6 +30,9 @@ _WIDTHS = {
 }
 _BY_CHARACTER = {character: width for width, characters in _WIDTHS.items() for character in characters}
 _PIECES = re.compile(r"[^\s./_+#:·-]*?(?:[\s./_+#:·-]+|(?<=[a-z])(?=[A-Z])|$)")
+
+_BETWEEN = " \u00b7/_,-"
+_WORDS = re.compile(r"[^\s\u00b7/_,-]+[\s\u00b7/_,-]*")
 
 
 @cache
@@ -81,3 +85,18 @@ def widest(text: str, size: float = SMALL) -> float:
 
 def _pieces(text: str) -> list[str]:
     return [piece for piece in _PIECES.findall(text) if piece]
+
+
+def distinct(names: Sequence[str]) -> list[str]:
+    """Names without the words at either end that all of them share, as long as something is left of each."""
+    split = [_WORDS.findall(name) for name in names]
+    head, tail = _shared(split), _shared([words[::-1] for words in split])
+    least = min(map(len, split), default=0)
+    if len(names) < 2 or head + tail >= least:
+        return list(names)
+    return ["".join(words[head : len(words) - tail]).strip(_BETWEEN) for words in split]
+
+
+def _shared(split: Sequence[Sequence[str]]) -> int:
+    """How many words all begin with."""
+    return next((number for number, of in enumerate(zip(*split, strict=False)) if len(set(of)) > 1), min(map(len, split), default=0))

@@ -79,12 +79,10 @@ def write(
     watch = observer or Silent()
     watch.phase_start("tables and figures", 1)
     material = gather(source.runs, source.cross, source.place, source.reported, source.unread)
-    parts = _parts(material)
+    parts = _parts(material, folder)
     pieces = [piece for part in parts for piece in part.section.pieces]
-    if figures:
-        write_figures([piece for piece in pieces if isinstance(piece, Figure)], folder / "figures", figures)
-    if tables:
-        write_sheets([piece for piece in pieces if isinstance(piece, Sheet)], folder / "tables", tables)
+    write_figures([piece for piece in pieces if isinstance(piece, Figure)], folder / "figures", figures)
+    write_sheets([piece for piece in pieces if isinstance(piece, Sheet)], folder / "tables", tables)
     watch.advance()
     watch.phase_end()
     payload = build_payload(list(material.runs.values()), list(material.runs), limits or Limits(), watch)
@@ -93,7 +91,7 @@ def write(
     return folder / NAME
 
 
-def _parts(material: Material) -> list[Part]:
+def _parts(material: Material, folder: Path) -> list[Part]:
     """The sections, in the order they are read."""
     return [
         Part(section=grid(material)),
@@ -103,7 +101,7 @@ def _parts(material: Material) -> list[Part]:
         Part(section=spent(material)),
         Part(section=overview(material)),
         Part(section=reported(material), label="Papers"),
-        again(material),
+        again(material, folder),
     ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import yaml
@@ -22,22 +23,24 @@ def reported(material: Material) -> Section:
     return Section(name="reported", title=title, lead=lead if sheet else "", pieces=[sheet] if sheet else [])
 
 
-def again(material: Material) -> Part:
+def again(material: Material, folder: Path) -> Part:
     """Commands that make the runs and the page, and the files that they read."""
-    rows = list(_commands(material))
+    rows = list(_commands(material, folder))
     lead = "Save the texts below under their names. The same command on the same versions gives the same figures, and goes on after a stop."
     sheet = Sheet(name="commands-table", title="Commands", caption="", columns=("makes", "command"), rows=rows)
     return Part(section=Section(name="again", title="Do it again", lead=lead, pieces=[sheet]), listings=list(_files(material)))
 
 
-def _commands(material: Material) -> Iterator[tuple[str, str]]:
+def _commands(material: Material, folder: Path) -> Iterator[tuple[str, str]]:
     if material.cross is not None:
         yield "the cross, with all its runs", f"xplearn cross {_file(material.cross.name)}"
     else:
         for name, run in material.runs.items():
             yield name, f"xplearn run {_file(run.path.name)}"
-    folders = [material.place] if material.place else [run.path for run in material.runs.values()]
-    yield "this page", f"xplearn report {' '.join(shlex.quote(str(folder)) for folder in folders)}"
+    places = [material.place] if material.place else [run.path for run in material.runs.values()]
+    usual = places[0] / "report" if len(places) == 1 else Path("report")
+    to = [] if folder == usual else ["--to", str(folder)]
+    yield "this page", shlex.join(["xplearn", "report", *map(str, places), *to])
 
 
 def _files(material: Material) -> Iterator[Listing]:

@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING
 
 from xplearn.metrics.seeds import averaged, pools
 from xplearn.report import figures, sheets
-from xplearn.report.figure import Piece, Section
+from xplearn.report.figure import Figure, Piece, Section
 from xplearn.report.learning import rounds
 from xplearn.report.page.material import Material
+from xplearn.report.page.places import placed
 
 if TYPE_CHECKING:
     from xplearn.metrics.continual import Matrix
+
+SHORT = 8
+"""Rows of a table that is not folded away."""
 
 
 def stages(material: Material) -> Section:
@@ -29,8 +33,8 @@ def stages(material: Material) -> Section:
 
 def learning(material: Material) -> Section:
     """Training round by round."""
-    found = {name: rounds(run, material.results[name]) for name, run in material.runs.items()}
-    told = {name: run.explained() for name, run in material.runs.items()}
+    found = placed({name: rounds(run, material.results[name]) for name, run in material.runs.items()}, material.places)
+    told = placed({name: run.explained() for name, run in material.runs.items()}, material.places)
     return _section(
         "learning",
         "Learning",
@@ -42,12 +46,31 @@ def learning(material: Material) -> Section:
 def spent(material: Material) -> Section:
     """What it cost."""
     given = material.spendings, material.upkeeps, material.stored
+    table = sheets.costs_sheet(*given)
     return _section(
         "costs",
         "Costs",
         "Tokens read and written, seconds on the machine of the run, and bytes.",
-        [figures.costs(*given), sheets.costs_sheet(*given)],
+        [*_costs(material), table],
+        [table.name] if table and len(table.rows) > SHORT else [],
     )
+
+
+def _costs(material: Material) -> list[Figure | None]:
+    """A figure for each of the things that runs were evaluated on."""
+    found = {
+        name: figures.Cost(spent=spent, kept=material.upkeeps[name], stored=material.stored[name])
+        for name, spent in material.spendings.items()
+    }
+    by_column: dict[str, dict[str, list[figures.Cost]]] = {}
+    for row, cells in placed(found, material.places).items():
+        for column, seeds in cells.items():
+            by_column.setdefault(column, {})[row] = seeds
+    several = len(by_column) > 1
+    return [
+        figures.costs(of, title=column if several else "Costs", name=f"costs-{number}" if several else "costs")
+        for number, (column, of) in enumerate(by_column.items(), start=1)
+    ]
 
 
 def _matrices(material: Material) -> Mapping[str, Matrix]:
@@ -56,6 +79,6 @@ def _matrices(material: Material) -> Mapping[str, Matrix]:
     return pooled or {entry.name: entry.matrix for entry in material.entries}
 
 
-def _section(name: str, title: str, lead: str, drawn: Iterable[Piece | None]) -> Section:
+def _section(name: str, title: str, lead: str, drawn: Iterable[Piece | None], aside: Iterable[str] = ()) -> Section:
     pieces = [piece for piece in drawn if piece is not None]
-    return Section(name=name, title=title, lead=lead if pieces else "", pieces=pieces)
+    return Section(name=name, title=title, lead=lead if pieces else "", pieces=pieces, aside=list(aside))

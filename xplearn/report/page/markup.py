@@ -60,7 +60,7 @@ def markup(part: Part) -> str:
 def _folded(pieces: Sequence[Piece], section: Section) -> str:
     """Pieces that are shown when asked for."""
     titles = [title for piece in pieces if (title := _title(piece, section))]
-    summary = f"<summary>{escaped(' · '.join(titles) or section.title)}</summary>"
+    summary = f"<summary>{escaped(' · '.join(titles) or f'{section.title}, as a table')}</summary>"
     return f'<details class="more">{summary}<div class="inside">{_pieces(pieces, section)}</div></details>'
 
 

@@ -84,7 +84,7 @@ def gather(
         cross=cross,
         place=place,
         everywhere=across(found),
-        boards=found,
+        boards=_titled(found, cross),
         refused=[*((one.run, one.reason) for one in apart), *lost, *unread],
         entries=entries,
         places=places(those, entries, cross),
@@ -93,6 +93,15 @@ def gather(
         stored={name: stored(of.run) for name, of in read.items()},
         reported=reported,
     )
+
+
+def _titled(found: Sequence[Board], cross: Cross | None) -> list[Board]:
+    """Boards by the label of the cross's column where each has one of its own."""
+    told = [{standing.contender.axes.get(cross.column, "") for standing in board.standings} for board in found] if cross else []
+    titles = [printable(next(iter(labels))) for labels in told if len(labels) == 1]
+    if len(set(titles)) < len(found) or not all(titles):
+        return list(found)
+    return [replace(board, title=title) for board, title in zip(found, titles, strict=True)]
 
 
 class _Read:

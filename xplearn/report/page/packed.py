@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from xplearn.record.viewed import Viewed, ViewedStep
@@ -13,7 +13,7 @@ from xplearn.report.printable import printable
 
 Row = list[Any]
 
-TERMINATED, TRUNCATED, VALID, LATENT = 1, 2, 4, 8
+TERMINATED, TRUNCATED, VALID, LATENT, RANKED = 1, 2, 4, 8, 16
 """Bits of a step's flags."""
 
 NOTHING = -1
@@ -30,6 +30,11 @@ class Chunk:
         self._texts: dict[str, int] = {}
         self._experiences: dict[tuple[Any, ...], int] = {}
         self._selections: dict[tuple[Any, ...], int] = {}
+        self._actions: dict[str, int] = {}
+        self._choices: dict[tuple[str, ...], int] = {}
+        self._changes: list[tuple[list[int], list[int]]] = []
+        """What left and what joined the admissible actions, from each of their lists to the next, as gaps: most go on, in rows."""
+        self._last: frozenset[int] = frozenset()
 
     def add(self, viewed: Viewed, error: str | None) -> int:
         """Take an episode in.
@@ -49,12 +54,15 @@ class Chunk:
                 "texts": list(self._texts),
                 "experiences": list(self._experiences),
                 "selections": list(self._selections),
+                "actions": list(self._actions),
+                "choices": self._changes,
                 "episodes": self.episodes,
             }
         )
 
     def _step(self, step: ViewedStep) -> Row:
-        flags = TERMINATED * step.terminated + TRUNCATED * step.truncated + VALID * step.valid + LATENT * step.latent
+        ends = TERMINATED * step.terminated + TRUNCATED * step.truncated
+        flags = ends + VALID * step.valid + LATENT * step.latent + RANKED * step.ranked
         return [
             self._text(step.observation),
             self._text(step.action),
@@ -64,7 +72,19 @@ class Chunk:
             step.read,
             step.written,
             self._selection(step),
+            self._admissible(step.candidates),
         ]
+
+    def _admissible(self, candidates: tuple[str, ...]) -> int:
+        """Number of a list of actions, each of which is there once."""
+        if not candidates:
+            return NOTHING
+        if candidates not in self._choices:
+            now = frozenset(self._actions.setdefault(printable(action), len(self._actions)) for action in candidates)
+            self._changes.append((_gaps(self._last - now), _gaps(now - self._last)))
+            self._choices[candidates] = len(self._choices)
+            self._last = now
+        return self._choices[candidates]
 
     def _selection(self, step: ViewedStep) -> int:
         if not step.experiences:
@@ -82,6 +102,12 @@ class Chunk:
         number = self._texts.setdefault(shown, len(self._texts))
         self.size += len(shown) if number == len(self._texts) - 1 else 0
         return number
+
+
+def _gaps(numbers: Iterable[int]) -> list[int]:
+    """In order, each by how far it is from the one before."""
+    found = sorted(numbers)
+    return [number - before for before, number in zip([0, *found], found, strict=False)]
 
 
 def packed(value: Any) -> str:

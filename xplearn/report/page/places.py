@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from xplearn.metrics.seeds import called
-from xplearn.report.contenders import labelled, labels
+from xplearn.report.contenders import SEED, labelled, labels
 from xplearn.report.printable import printable
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def _by_labels(runs: Mapping[str, Run], cross: Cross) -> dict[str, Place]:
 
 
 def _column(run: Run, axes: Mapping[str, str], axis: str) -> str:
-    return printable(axes[axis]) if axis in axes else _domains(run)
+    return printable(axes[axis]) if axis in axes and axis not in SEED else _domains(run)
 
 
 def _domains(run: Run) -> str:

@@ -21,18 +21,18 @@ def standings(material: Material) -> Iterator[Section]:
     for number, board in enumerate(material.boards, start=1):
         suffix = f"-{number}" if several else ""
         name, title = f"board{suffix}", board.title if several else "Leaderboard"
-        main, rest = _main(board, suffix), _rest(board, suffix)
+        main, arms, rest = _main(board, suffix), _arms(board, suffix), _rest(board, suffix)
         table = sheets.leaderboard_sheet(board, name=f"leaderboard-table{suffix}")
-        yield _section(name, title, board, *((main, [table, *rest]) if several else ([*main[:2], table, *main[2:]], rest)))
+        yield _section(name, title, board, *((main, [*arms, table, *rest]) if several else ([*main, table, *arms], rest)))
     if material.refused:
         yield _refused(material)
 
 
 def _everywhere(board: Board, boards: Sequence[Board]) -> Section:
     """Who wins where comes first, then what a board has."""
-    main, rest = _main(board, "-all"), _rest(board, "-all")
-    table = sheets.leaderboard_sheet(board, name="leaderboard-table-all")
-    return _section("board-all", "All environments", board, [*main[:2], sheets.contest_sheet(board, boards), *main[2:]], [table, *rest])
+    main = [*_main(board, "-all"), sheets.contest_sheet(board, boards), *_arms(board, "-all")]
+    rest = [sheets.leaderboard_sheet(board, name="leaderboard-table-all"), *_rest(board, "-all")]
+    return _section("board-all", "All environments", board, main, rest)
 
 
 def _section(name: str, title: str, board: Board, main: Iterable[Piece | None], rest: Iterable[Piece | None]) -> Section:
@@ -45,9 +45,12 @@ def _main(board: Board, suffix: str) -> list[Piece | None]:
     return [
         figures.leaderboard(board, name=f"leaderboard{suffix}"),
         figures.forest(board, "base", name=f"forest-base{suffix}"),
-        figures.forest(board, "plain", name=f"forest-plain{suffix}"),
-        figures.retention([board], name=f"retention{suffix}"),
     ]
+
+
+def _arms(board: Board, suffix: str) -> list[Piece | None]:
+    """What the bank adds, and what stays without it."""
+    return [figures.forest(board, "plain", name=f"forest-plain{suffix}"), figures.retention([board], name=f"retention{suffix}")]
 
 
 def _rest(board: Board, suffix: str) -> list[Piece | None]:

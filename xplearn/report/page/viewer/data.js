@@ -1,6 +1,6 @@
 // Episodes as the file carries them: deflated JSON in inert elements, opened when asked for. Text from runs only ever becomes text nodes.
 
-const FLAGS = { terminated: 1, truncated: 2, valid: 4, latent: 8 };
+const FLAGS = { terminated: 1, truncated: 2, valid: 4, latent: 8, ranked: 16 };
 const OUTCOMES = ["success", "failed", "out of steps", "died"];
 const ARMS = ["plain", "experience"];
 
@@ -40,13 +40,24 @@ async function played(row) {
   const [opening, steps, final, error] = chunk.episodes[row.place];
   return {
     opening: opening.map(([role, number]) => ({ role, text: text(number) })),
-    steps: steps.map(([observation, action, said, reward, flags, read, written, selection]) => ({
+    steps: steps.map(([observation, action, said, reward, flags, read, written, selection, choice]) => ({
       observation: text(observation), action: text(action), said: said < 0 ? null : text(said), reward, read, written, selection,
-      valid: Boolean(flags & FLAGS.valid), latent: Boolean(flags & FLAGS.latent), shown: shown(chunk, selection, text),
+      valid: Boolean(flags & FLAGS.valid), latent: Boolean(flags & FLAGS.latent), ranked: Boolean(flags & FLAGS.ranked),
+      choices: admissible(chunk, choice), shown: shown(chunk, selection, text),
     })),
     final: text(final),
     error: error < 0 ? null : text(error),
   };
+}
+
+/** The actions of a list in alphabetical order: the file says what changes from each list to the next, number by number as gaps. */
+function admissible(chunk, choice) {
+  const now = new Set();
+  for (const [left, joined] of chunk.choices.slice(0, choice + 1)) {
+    left.reduce((last, gap) => (now.delete(last + gap), last + gap), 0);
+    joined.reduce((last, gap) => (now.add(last + gap), last + gap), 0);
+  }
+  return [...now].map((number) => chunk.actions[number]).sort();
 }
 
 function shown(chunk, selection, text) {

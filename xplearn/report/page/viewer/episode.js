@@ -63,13 +63,28 @@ function stepOf(step, at, sum, before, parts) {
     ),
     element("p", { class: "said" }, step.observation),
     bankOf(step, before),
+    choicesOf(step),
     step.said === null ? null : element("p", { class: "said saying" }, element("b", {}, "said "), step.said),
     element(
-      "p", { class: step.valid ? "action" : "action refused" },
+      "div", { class: step.valid ? "action" : "action refused" },
       element("span", { class: "mark", "aria-hidden": "true" }, "▸"),
-      step.action ? element("code", {}, step.action) : element("em", {}, "no action: it asked the bank"),
+      actionOf(step),
     ),
   );
+}
+
+function actionOf(step) {
+  if (!step.action) return element("em", {}, "no action: it asked the bank");
+  if (!step.ranked) return element("code", {}, step.action);
+  return element("ol", { class: "order" }, ...step.action.split("\n").map((candidate) => element("li", {}, candidate)));
+}
+
+/** What could have been done; where all of it was put in order, the action says in which. */
+function choicesOf(step) {
+  if (!step.choices.length) return null;
+  const summary = `${counted(step.choices.length, step.ranked ? "candidate" : "admissible action")}${step.ranked ? ", put in order" : ""}`;
+  const entries = step.choices.map((choice) => element("li", choice === step.action ? { class: "taken" } : {}, choice));
+  return element("details", {}, element("summary", {}, summary), element("ul", { class: "choices" }, ...entries));
 }
 
 function bankOf(step, before) {

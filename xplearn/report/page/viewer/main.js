@@ -162,14 +162,19 @@ function themed() {
   tellPressed();
 }
 
-/** Paper is light. */
+/** Paper is light, and nothing on it unfolds. */
 function printed(root) {
-  let chosen;
+  let chosen, folded;
   addEventListener("beforeprint", () => {
     chosen = root.dataset.theme;
     root.dataset.theme = "light";
+    folded = [...document.querySelectorAll("main details:not([open])")];
+    for (const details of folded) details.open = true;
   });
-  addEventListener("afterprint", () => (chosen ? (root.dataset.theme = chosen) : delete root.dataset.theme));
+  addEventListener("afterprint", () => {
+    for (const details of folded) details.open = false;
+    chosen ? (root.dataset.theme = chosen) : delete root.dataset.theme;
+  });
 }
 
 /** Mark in the navigation which section is being read. */

@@ -1,0 +1,110 @@
+"""Small panels for many runs: a block of them where there is one column, else a table of rows and columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from xplearn.report.figures.kit import WIDTH, Drawing
+from xplearn.report.figures.panel import Box, bottom, boxes
+from xplearn.report.figures.words import TEXT, distinct, widest, wrapped
+
+T = TypeVar("T")
+
+Table = Mapping[str, Mapping[str, Sequence[T]]]
+"""Values by row and column; those of one place differ in their seed."""
+
+_NARROWEST, _GAP, _LABEL, _PAD, _FOOT, _LINE = 80.0, 10.0, 22.0, 8.0, 26.0, 17.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slot(Generic[T]):
+    """One panel."""
+
+    values: Sequence[T]
+    row: str
+    column: str
+    box: Box
+    title: str
+    """Above it; empty where its row and column say it."""
+    left: bool
+    """Values beside it: it is the first of its row."""
+    below: bool
+    """Marks below it: it is the last of its column."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Multiples(Generic[T]):
+    """Where panels stand."""
+
+    table: Table[T]
+    height: float
+    """Of a panel in a block."""
+    small: float
+    """Of a panel in a table."""
+    margin: float
+    """Room for the words beside the vertical axis."""
+
+    @property
+    def columns(self) -> list[str]:
+        """In the order they come."""
+        return list(dict.fromkeys(column for cells in self.table.values() for column in cells))
+
+    @property
+    def dense(self) -> bool:
+        """Whether it is a table."""
+        return len(self.columns) > 1
+
+    def drawing(self) -> Drawing:
+        """An empty one that is wide enough."""
+        if not self.dense:
+            return Drawing()
+        needed = max([_NARROWEST, *(widest(column) for column in self.columns)]) + _GAP
+        return Drawing(max(WIDTH, self.margin + 8.0 + needed * len(self.columns)))
+
+    def place(self, drawing: Drawing, top: float) -> tuple[list[Slot[T]], float]:
+        """The panels, with what is written above rows and columns; and where the next thing may begin."""
+        return self._table(drawing, top) if self.dense else self._block(drawing, top)
+
+    def _block(self, drawing: Drawing, top: float) -> tuple[list[Slot[T]], float]:
+        column = self.columns[0]
+        titles = distinct(list(self.table))
+        places = boxes(len(self.table), top, drawing.width, height=self.height, margin=self.margin)
+        found = [
+            Slot(values=cells[column], row=row, column=column, box=box, title=title, left=True, below=True)
+            for (row, cells), title, box in zip(self.table.items(), titles, places, strict=True)
+        ]
+        return found, bottom(len(found), top, height=self.height)
+
+    def _table(self, drawing: Drawing, top: float) -> tuple[list[Slot[T]], float]:
+        first = top + self._heads(drawing, top)
+        found = []
+        for number, row in enumerate(self.table):
+            y = first + number * (_LABEL + self.small + _PAD)
+            drawing.line((4, y), (drawing.width - 4, y), "k-grid")
+            drawing.text((6, y + 17), row, "k-strong", size=TEXT, room=drawing.width - 12)
+            found += list(self._row(drawing, row, y + _LABEL, last=number == len(self.table) - 1))
+        return found, first + len(self.table) * (_LABEL + self.small + _PAD) + _FOOT
+
+    def _row(self, drawing: Drawing, row: str, y: float, *, last: bool) -> Iterator[Slot[T]]:
+        left = True
+        for column, (start, end) in zip(self.columns, self._spans(drawing), strict=True):
+            if column in self.table[row]:
+                box = Box(left=start, top=y, right=end, bottom=y + self.small)
+                yield Slot(values=self.table[row][column], row=row, column=column, box=box, title="", left=left, below=last)
+                left = False
+
+    def _heads(self, drawing: Drawing, top: float) -> float:
+        """The names of columns; returns their height."""
+        heads = [wrapped(column, end - start + _GAP / 2) for column, (start, end) in zip(self.columns, self._spans(drawing), strict=True)]
+        most = max(map(len, heads))
+        for lines, (start, end) in zip(heads, self._spans(drawing), strict=True):
+            for number, line in enumerate(lines):
+                drawing.text(((start + end) / 2, top + _LINE * (most - len(lines) + number) + 12), line, "k-text", anchor="middle")
+        return most * _LINE + 4.0
+
+    def _spans(self, drawing: Drawing) -> list[tuple[float, float]]:
+        pitch = (drawing.width - self.margin - 8.0) / len(self.columns)
+        starts = [4.0 + self.margin + number * pitch for number in range(len(self.columns))]
+        return [(start, start + pitch - _GAP) for start in starts]
