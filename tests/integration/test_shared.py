@@ -85,6 +85,14 @@ class IdleLearner(CountedLearner):
             return {}
 
 
+class TellingLearner(CountedLearner):
+    """Tells where the run is."""
+
+    def learn(self, batch, agent):
+        agent.journal.note("told", "", round=agent.position[1])
+        return {"at": float(agent.position[1])}
+
+
 class UnkeyedPolicy(CountedPolicy):
     """Samples as it likes."""
 
@@ -101,6 +109,7 @@ class OwnPlugin:
         registry.add("learner", "turn", f"{__name__}:CountedLearner")
         registry.add("learner", "peek", f"{__name__}:PeekingLearner")
         registry.add("learner", "idle", f"{__name__}:IdleLearner")
+        registry.add("learner", "tell", f"{__name__}:TellingLearner")
         registry.add("learner", "keep", f"{__name__}:KeepingLearner")
 
 
@@ -168,6 +177,23 @@ def test_a_run_is_the_same_whether_it_does_everything_leaves_it_or_finds_it(tmp_
     assert work == left
     assert found == (0, 0)
     assert len(notes) == 1
+
+
+def test_a_call_is_not_taken_for_that_of_another_round(tmp_path, shared):
+    changes = {**BARE, "learner": {"name": "own.tell", "source": "demonstration"}}
+    changes["stream"] = [{"env": "core.counting", "tasks": {"limit": 2}, "rounds": 2}]
+    for name in ("first", "second"):
+        run, *_ = start(tmp_path / name, shared, **changes)
+        assert [line["at"] for line in run.scalars()] == [0, 1]
+        assert [(note.event, note.facts) for note in run.history()] == [("told", {"round": 0}), ("told", {"round": 1})]
+
+
+def test_another_policy_learns_for_itself(tmp_path, filled):
+    shared, _ = filled
+    changes = {"policy": {"name": "own.policy", "skill": 21}}
+    run, (_, calls), _ = start(tmp_path / "other", shared, **changes)
+    assert calls == 3
+    assert outcome(run) == outcome(start(tmp_path / "alone", **changes)[0])
 
 
 def test_what_others_left_in_part_is_completed(tmp_path, filled):
