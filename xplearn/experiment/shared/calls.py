@@ -60,7 +60,7 @@ class Call:
         self._run, self._memo, self._path, self._key = run, memo, path, key
         self._inputs = {STORE: run.identity.store(), ENCODER: run.identity.part("encoder"), ACTING: run.identity.acting()}
         self._states = self._digests()
-        self._before = run.agent.policy.version, run.agent.store.digest()
+        self._before = run.agent.policy.version, run.agent.store.version
         self._taken = False
 
     def take(self) -> Made | None:
@@ -80,13 +80,13 @@ class Call:
         read = self._run.read_by(self._path)
         digests = self._digests()
         changed = [role for role in digests if digests[role] != self._states[role]]
-        reached = STORE in read or ACTING in read or not self._bank_changed
+        reached = STORE in read or ACTING in read or not self._written
         if reached and all(_REACHED[role] in {"", *read} for role in changed):
             self._memo.put_folder(CALLS, self._key, self._variant(sorted(read)), lambda folder: self._fill(folder, made, changed))
 
     @property
-    def _bank_changed(self) -> bool:
-        return self._run.agent.store.digest() != self._before[1]
+    def _written(self) -> bool:
+        return self._run.agent.store.version != self._before[1]
 
     def _variant(self, read: Sequence[str]) -> str:
         return key_of({name: self._inputs[name] for name in read})
@@ -104,7 +104,7 @@ class Call:
         place = self._run.checkpoints.place
         if (place / _POLICY).exists() and made.policy_version != self._before[0]:
             link_tree(place / _POLICY, folder / _POLICY)
-        if self._bank_changed:
+        if self._written:
             link(str(place / _BANK), str(folder / _BANK))
         for role in changed:
             save_state(folder / _PARTS / role, self._run.components[self._parts()[role]].state_dict())
