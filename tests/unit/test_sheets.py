@@ -224,7 +224,7 @@ def test_many_configurations_have_a_row_each_and_parts_of_one_name_are_told_apar
 def test_labels_of_a_cross_say_what_they_stand_for():
     given = {"axes": {"bank": {"none": {"record": []}, "cards": {"record": {"name": "hamo.cards", "k": 1}}}, "seed": [0, 1]}}
     cross = Cross(given=given, axes={"bank": ["none", "cards"], "seed": ["0", "1"]})
-    assert sheets.labels_sheet(cross).rows == [("bank", "none", "{record: []}"), ("bank", "cards", "{record: hamo.cards {k: 1}}")]
+    assert sheets.labels_sheet(cross).rows == [("bank", "none", "record: []"), ("bank", "cards", "record: hamo.cards {k: 1}")]
     assert sheets.labels_sheet(Cross(axes={"seed": ["0"]})) is None
 
 

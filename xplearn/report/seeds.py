@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from xplearn.metrics.finals import final_difference, final_score
 from xplearn.metrics.rounds import mean_gain
-from xplearn.metrics.seeds import Pool, averaged, deviation, difference, pools, retention, successes
+from xplearn.metrics.seeds import Pool, averaged, deviation, pools, retention, successes
 from xplearn.report.columns import Column, draw, pack
 from xplearn.report.learning import rounds
 from xplearn.report.matrix import standing, text
@@ -22,9 +23,9 @@ if TYPE_CHECKING:
     Played = tuple[Run, Sequence[EpisodeResult]]
 
 CAPTION = (
-    "over seeds: final scores and successes are means over seeds; their intervals and the differences, paired on the seeds that both have, "
-    "are over tasks, a task's seeds averaged first; deviation: of final scores from seed to seed; gain: training score of the experience "
-    "arm minus the plain arm's, mean over rounds; bank: experiences at the end"
+    "over seeds: final scores, successes and their differences, paired on the seeds that both have, are means over seeds; their intervals "
+    "are over tasks and seeds (over tasks where there is one), that of retention is over tasks; deviation: of final scores from seed to "
+    "seed; gain: training score of the experience arm minus the plain arm's, mean over rounds; bank: experiences at the end"
 )
 NONE = "–"
 
@@ -51,11 +52,11 @@ def pieces(found: Sequence[Pool], runs: Mapping[str, Played], width: int) -> lis
     won = [{seed: successes(entry.matrix, runs[entry.run][1]) for seed, entry in pool.entries.items()} for pool in found]
     others = range(1, len(found))
     columns = [
-        Column("final", tuple(text(mean.figures()["final"]) for mean in means)),
-        Column(f"vs {found[0].name}", (NONE, *(text(difference(found[at].scores, found[0].scores), signed=True) for at in others))),
+        Column("final", tuple(text(final_score(pool.scores)) for pool in found)),
+        Column(f"vs {found[0].name}", (NONE, *(text(final_difference(found[at].scores, found[0].scores), signed=True) for at in others))),
         Column("deviation", tuple(_number(deviation(pool.scores.values())) for pool in found)),
-        Column("success %", tuple(text(averaged(by_seed.values()).figures()["final"]) for by_seed in won)),
-        Column(f"success vs {found[0].name}", (NONE, *(text(difference(won[at], won[0]), signed=True) for at in others))),
+        Column("success %", tuple(text(final_score(by_seed)) for by_seed in won)),
+        Column(f"success vs {found[0].name}", (NONE, *(text(final_difference(won[at], won[0]), signed=True) for at in others))),
         Column("retention %", tuple(_retention(pool, found) for pool in found)),
         *_learning(found, runs),
     ]

@@ -9,11 +9,13 @@ from xplearn.report.figure import Figure
 from xplearn.report.figures import interval, legend
 from xplearn.report.figures.kit import Drawing
 from xplearn.report.figures.scale import Scale, around
-from xplearn.report.figures.words import SMALL, TEXT, width
+from xplearn.report.figures.words import BOLD, SMALL, TEXT, distinct, width
 
 Versus = Literal["base", "plain", "best"]
 AGAINST: dict[Versus, str] = {"base": "Base", "plain": "its own plain arm", "best": "the best"}
 _ROW = interval.NAME + interval.LINE + 6.0
+_ROOM = 300.0
+"""For a name beside its p."""
 
 
 def difference(standing: Standing, versus: Versus) -> Difference | None:
@@ -43,10 +45,12 @@ def forest(board: Board, versus: Versus = "base", *, name: str = "") -> Figure |
     interval.axis(drawing, scale, top, end, signed=True)
     interval.rules(drawing, scale, top + interval.HEAD, end)
     drawing.line((scale(0), top + interval.HEAD), (scale(0), end), "k-zero")
-    for number, (standing, found) in enumerate(rows):
+    names = [standing.contender.name for standing, _ in rows]
+    called = names if all(width(one, TEXT * BOLD) < _ROOM for one in names) else distinct(names)
+    for number, (label, (standing, found)) in enumerate(zip(called, rows, strict=True)):
         y = top + interval.HEAD + number * _ROW
         with drawing.titled(_told(standing, found, versus)):
-            _name(drawing, y, standing.contender.name, found)
+            _name(drawing, y, label, found)
             _dot(drawing, scale, y + interval.NAME + interval.LINE / 2, found, told=found.p_holm < 1.0 - board.confidence)
     title = f"Difference from {AGAINST[versus]}: {board.title}"
     return drawing.figure(interval.foot(top, end), name=name or f"forest-{versus}", title=title, caption=_caption(board, versus, rows))

@@ -1,4 +1,4 @@
-"""Small panels for many runs: a block of them where there is one column, else a table of rows and columns."""
+"""Small panels for many runs: a table of rows and columns where rows have several, else a block."""
 
 from __future__ import annotations
 
@@ -8,14 +8,19 @@ from typing import Generic, TypeVar
 
 from xplearn.report.figures.kit import WIDTH, Drawing
 from xplearn.report.figures.panel import Box, bottom, boxes
-from xplearn.report.figures.words import TEXT, distinct, widest, wrapped
+from xplearn.report.figures.words import BOLD, TEXT, distinct, widest, width, wrapped
 
 T = TypeVar("T")
 
 Table = Mapping[str, Mapping[str, Sequence[T]]]
 """Values by row and column; those of one place differ in their seed."""
 
-_NARROWEST, _GAP, _LABEL, _PAD, _FOOT, _LINE = 80.0, 10.0, 22.0, 8.0, 26.0, 17.0
+_NARROWEST, _GAP, _LABEL, _PAD, _FOOT, _LINE = 80.0, 10.0, 27.0, 7.0, 26.0, 17.0
+
+
+def several(table: Table[T]) -> bool:
+    """Whether a row has values in more than one column."""
+    return any(len(cells) > 1 for cells in table.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,8 +58,8 @@ class Multiples(Generic[T]):
 
     @property
     def dense(self) -> bool:
-        """Whether it is a table."""
-        return len(self.columns) > 1
+        """Whether it is a table: a row has panels in several columns."""
+        return several(self.table)
 
     def drawing(self) -> Drawing:
         """An empty one that is wide enough."""
@@ -68,14 +73,16 @@ class Multiples(Generic[T]):
         return self._table(drawing, top) if self.dense else self._block(drawing, top)
 
     def _block(self, drawing: Drawing, top: float) -> tuple[list[Slot[T]], float]:
-        column = self.columns[0]
         titles = distinct(list(self.table))
-        places = boxes(len(self.table), top, drawing.width, height=self.height, margin=self.margin)
+        wide = max(width(title, TEXT * BOLD) for title in titles) > drawing.width / 2 - 24.0
+        columns = 1 if wide else 2
+        places = boxes(len(titles), top, drawing.width, height=self.height, margin=self.margin, columns=columns)
         found = [
-            Slot(values=cells[column], row=row, column=column, box=box, title=title, left=True, below=True)
+            Slot(values=values, row=row, column=column, box=box, title=title, left=True, below=True)
             for (row, cells), title, box in zip(self.table.items(), titles, places, strict=True)
+            for column, values in cells.items()
         ]
-        return found, bottom(len(found), top, height=self.height)
+        return found, bottom(len(found), top, height=self.height, columns=columns)
 
     def _table(self, drawing: Drawing, top: float) -> tuple[list[Slot[T]], float]:
         first = top + self._heads(drawing, top)

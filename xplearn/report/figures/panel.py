@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from xplearn.report.figures.kit import Drawing, Point, Shape, compact
 from xplearn.report.figures.scale import Scale
-from xplearn.report.figures.words import SMALL, TEXT, width
+from xplearn.report.figures.words import BOLD, SMALL, TEXT, width
 
 MARKED = 24
 """With more points than this a curve has no marks."""
@@ -78,7 +78,7 @@ class Panel:
         """Title, horizontal rules with their values, by default round ones, and the line below unless there is no ``floor``."""
         box, draw = self.box, self.drawing
         if title:
-            start = box.left if width(title, TEXT) < box.right - box.left else box.left - 30.0
+            start = box.left if width(title, TEXT * BOLD) < box.right - box.left else box.left - 30.0
             draw.text((start, box.top - 9), title, "k-strong", size=TEXT, room=box.right - start)
         for value in values or self.y.ticks(5 if box.bottom - box.top > 60 else 3):
             at = self.y(value)

@@ -74,7 +74,7 @@ def gain_and_bank(rounds: Table[Rounds], *, name: str = "gain-and-bank") -> Figu
     banks = [float(found.bank or 0) for of in _all(shown) for found in of]
     bank, small = 52.0, 22.0
     multiples = Multiples(
-        table=shown, height=bank + 110.0 * bool(gains), small=small + 42.0 * bool(gains), margin=max(32.0, margin([compact(max(banks))]))
+        table=shown, height=bank + 110.0 * bool(gains), small=small + 48.0 * bool(gains), margin=max(32.0, margin([compact(max(banks))]))
     )
     drawing = multiples.drawing()
     slots, end = multiples.place(drawing, legend.legend(drawing, [*entries, *_parted(shown)], 2.0) + 6.0)
@@ -82,7 +82,7 @@ def gain_and_bank(rounds: Table[Rounds], *, name: str = "gain-and-bank") -> Figu
     longest = _lengths(shown) if multiples.dense else _length
     for slot in slots:
         box, of = slot.box, mean(slot.values)
-        upper, lower = (replace(box, bottom=box.bottom - share - 6), replace(box, top=box.bottom - share + 6))
+        upper, lower = (replace(box, bottom=box.bottom - share - 14), replace(box, top=box.bottom - share + 4))
         if gains:
             _gains(Panel(drawing, upper, _along(longest(slot), box), around([0.0, *gains], upper.bottom, upper.top)), slot, of)
         under = Panel(drawing, lower, _along(longest(slot), box), Scale(0.0, max(1.0, *banks), lower.bottom, lower.top))

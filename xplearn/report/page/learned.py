@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from xplearn.metrics.seeds import averaged, pools
 from xplearn.report import figures, sheets
 from xplearn.report.figure import Figure, Piece, Section
+from xplearn.report.figures.multiples import several
 from xplearn.report.learning import rounds
 from xplearn.report.page.material import Material
 from xplearn.report.page.places import placed
@@ -57,20 +58,19 @@ def spent(material: Material) -> Section:
 
 
 def _costs(material: Material) -> list[Figure | None]:
-    """A figure for each of the things that runs were evaluated on."""
+    """A figure for each of the things that configurations were evaluated on, where there are several."""
     found = {
         name: figures.Cost(spent=spent, kept=material.upkeeps[name], stored=material.stored[name])
         for name, spent in material.spendings.items()
     }
+    table = placed(found, material.places)
+    if not several(table):
+        return [figures.costs({row: seeds for row, cells in table.items() for seeds in cells.values()})]
     by_column: dict[str, dict[str, list[figures.Cost]]] = {}
-    for row, cells in placed(found, material.places).items():
+    for row, cells in table.items():
         for column, seeds in cells.items():
             by_column.setdefault(column, {})[row] = seeds
-    several = len(by_column) > 1
-    return [
-        figures.costs(of, title=column if several else "Costs", name=f"costs-{number}" if several else "costs")
-        for number, (column, of) in enumerate(by_column.items(), start=1)
-    ]
+    return [figures.costs(of, title=column, name=f"costs-{number}") for number, (column, of) in enumerate(by_column.items(), start=1)]
 
 
 def _matrices(material: Material) -> Mapping[str, Matrix]:

@@ -18,6 +18,9 @@ USUAL = "core.all"
 SHORT = 8
 """Rows of a table that is not folded away."""
 
+MANY = ("plugin", "package")
+"""Kinds of facts of which there are many, most of them alike in all runs."""
+
 MOST_NAMES = 4
 """That are listed in a cell."""
 
@@ -76,12 +79,20 @@ def _policy(parts: Mapping[str, Mapping[str, object]]) -> str:
 
 
 def _origins(material: Material) -> Sheet:
-    """Every fact once where all runs agree on it, else each value with the runs that have it."""
-    values: dict[str, dict[str, list[str]]] = {}
+    """Every fact once where all runs agree on it, else each value with the runs that have it; what all share of a kind in one line."""
+    values: dict[tuple[str, str], dict[str, list[str]]] = {}
     for name, run in material.runs.items():
-        for what, value in _facts(run):
-            values.setdefault(what, {}).setdefault(value, []).append(name)
-    rows = [(what, value, _where(names, material)) for what, by_value in values.items() for value, names in by_value.items()]
+        for fact, value in _facts(run):
+            values.setdefault(fact, {}).setdefault(value, []).append(name)
+    shared: dict[str, list[str]] = {}
+    rows = []
+    for (kind, what), by_value in values.items():
+        value, names = next(iter(by_value.items()))
+        if kind in MANY and len(names) == len(material.runs):
+            shared.setdefault(kind, []).append(f"{what} {value}")
+            continue
+        rows += [(f"{kind} {what}".strip(), value, _where(names, material, alone=len(by_value) == 1)) for value, names in by_value.items()]
+    rows += [(f"{kind}s", ", ".join(told), "all") for kind, told in shared.items()]
     return Sheet(
         name="origins-table",
         title="Versions",
@@ -91,8 +102,11 @@ def _origins(material: Material) -> Sheet:
     )
 
 
-def _where(names: Sequence[str], material: Material) -> str:
-    return "all" if len(names) == len(material.runs) else _listed(names)
+def _where(names: Sequence[str], material: Material, *, alone: bool) -> str:
+    """Which runs have a value; ``alone``: no other run has another."""
+    if len(names) == len(material.runs):
+        return "all"
+    return f"all {len(names)} that have it" if alone and len(names) > 1 else _listed(names)
 
 
 def _listed(names: Collection[str]) -> str:
@@ -100,20 +114,21 @@ def _listed(names: Collection[str]) -> str:
     return ", ".join(first) + (f" and {len(names) - len(first)} more" if len(names) > len(first) else "")
 
 
-def _facts(run: Run) -> Iterator[tuple[str, str]]:
+def _facts(run: Run) -> Iterator[tuple[tuple[str, str], str]]:
+    """Kind and name of a fact, and its value."""
     header = run.header
     for domain, version in header.environments.items():
-        yield f"environment {domain}", version
+        yield ("environment", domain), version
     for domain, panel in header.panels.items():
-        yield f"evaluated tasks of {domain}", f"{panel.get('tasks', 0)} tasks, hash {panel.get('hash', '')}"
+        yield ("evaluated tasks of", domain), f"{panel.get('tasks', 0)} tasks, hash {panel.get('hash', '')}"
     if header.encoder:
-        yield "encoder", header.encoder
+        yield ("encoder", ""), header.encoder
     for plugin, version in header.plugins.items():
-        yield f"plugin {plugin}", version
+        yield ("plugin", plugin), version
     for package, version in header.packages.items():
-        yield f"package {package}", version
+        yield ("package", package), version
     if header.git:
-        yield "checkout", " ".join(f"{key} {value}" for key, value in header.git.items())
+        yield ("checkout", ""), " ".join(f"{key} {value}" for key, value in header.git.items())
 
 
 def _count(count: int, noun: str) -> str:

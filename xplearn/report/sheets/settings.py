@@ -45,7 +45,7 @@ def labels_sheet(cross: Cross, *, name: str = "labels-table") -> Sheet | None:
     """What the labels of a cross stand for: a row for each value of its axes; None where every label says it all."""
     given = cross.given.get("axes")
     rows = [
-        (axis, label, _said(value))
+        (axis, label, _said(value).removeprefix("{").removesuffix("}") if isinstance(value, Mapping) else _said(value))
         for axis, labels in cross.axes.items()
         if isinstance(given, Mapping)
         for label, value in zip(labels, _listed(given.get(axis)), strict=False)
@@ -94,7 +94,9 @@ def _at(value: Any, key: Any) -> Any:
 def _said(value: Any) -> str:
     """A value in one line; a part by its name and what is set of it."""
     if isinstance(value, Mapping):
-        rest = {key: inner for key, inner in value.items() if key != "name" and inner not in (None, "")}
+        fields = value.get("fields")
+        set_ = {**value, **fields} if isinstance(fields, Mapping) else value
+        rest = {key: inner for key, inner in set_.items() if key not in ("name", "fields") and inner not in (None, "")}
         inside = ", ".join(f"{key}: {_said(inner)}" for key, inner in rest.items())
         name = str(value.get("name", ""))
         return f"{name} {{{inside}}}" if name and inside else name or f"{{{inside}}}"

@@ -84,7 +84,7 @@ function choicesOf(step) {
   if (!step.choices.length) return null;
   const summary = `${counted(step.choices.length, step.ranked ? "candidate" : "admissible action")}${step.ranked ? ", put in order" : ""}`;
   const entries = step.choices.map((choice) => element("li", choice === step.action ? { class: "taken" } : {}, choice));
-  return element("details", {}, element("summary", {}, summary), element("ul", { class: "choices" }, ...entries));
+  return element("details", {}, element("summary", {}, summary), element("ul", { class: "choices", tabindex: 0 }, ...entries));
 }
 
 function bankOf(step, before) {
