@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tests.conftest import unavailable
 from xplearn.metrics import aggregate
 from xplearn.metrics.bootstrap import Bootstrap
 
@@ -88,11 +89,12 @@ def test_strata_are_drawn_by_themselves_and_a_single_seed_is_kept():
 
 @pytest.fixture
 def rliable():
-    """Its library needs ``arch``, which does not load with every pandas."""
+    """Its library needs arch, and that needs pandas 2."""
+    pytest.importorskip("rliable")
     try:
         from rliable import library
     except (ImportError, TypeError) as error:
-        pytest.skip(f"rliable.library cannot be imported: {error}")
+        unavailable(f"rliable is installed and cannot be imported, pip install 'pandas<3': {error}")
     return library
 
 

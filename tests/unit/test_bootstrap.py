@@ -5,8 +5,6 @@ import pytest
 
 from xplearn.metrics.bootstrap import Bootstrap, widening
 
-CONFIDENCE = 0.95
-
 
 def test_mean_is_exact_and_inside_its_interval():
     found = Bootstrap(seed=1).mean([1.0, 2.0, 6.0, 7.0])
@@ -75,6 +73,31 @@ def test_on_normal_data_the_interval_is_students():
     assert (found.low, found.high) == pytest.approx(theirs, abs=0.05)
 
 
+def test_a_difference_is_students_with_bounds_equally_far_but_not_beyond_what_it_can_be():
+    stats = pytest.importorskip("scipy.stats")
+    values = [0.0, 0.0, 0.0, 1.0, 0.0, 0.5, -0.25]
+    found = Bootstrap().difference(values, within=(-1.0, 1.0))
+    assert (found.low, found.high) == pytest.approx(stats.t.interval(0.95, 6, loc=np.mean(values), scale=stats.sem(values)))
+    assert found.mean - found.low == pytest.approx(found.high - found.mean)
+    assert Bootstrap().difference([1.0, 1.0, 0.0, 1.0], within=(-1.0, 1.0)).high == 1.0
+    assert Bootstrap().difference([0.5]).low is None
+
+
+def test_domains_that_differ_are_no_spread():
+    """Half of the tasks from a domain that is solved and half from one that is not: only what differs within them counts."""
+    apart = [1.0] * 8 + [0.0] * 8
+    assert Bootstrap().mean(apart, strata=[8, 8]).low == Bootstrap().difference(apart, strata=[8, 8]).high == 0.5
+    assert Bootstrap().mean(apart).low < 0.3
+    assert Bootstrap().mean(apart[:9], strata=[8, 1]).low is None
+
+
+def test_the_resamples_give_a_means_bounds_their_place_and_student_their_distance():
+    values = [0.0] * 9 + [1.0, 0.5, 0.75]
+    found, even = Bootstrap().mean(values), Bootstrap().difference(values)
+    assert found.high - found.low == pytest.approx(even.high - even.low)
+    assert found.low > even.low + 0.01
+
+
 def _successes(rng, tasks):
     return (rng.random(tasks) < rng.beta(0.8, 1.2, tasks)).astype(float), 0.4
 
@@ -90,19 +113,34 @@ def _paired_successes(rng, tasks):
     return ours.astype(float) - theirs, 0.2
 
 
+def _few_that_differ(rng, tasks):
+    """Seven tasks of ten alike, as of a policy and itself with a bank."""
+    drawn = rng.random(tasks)
+    return (drawn < 0.2).astype(float) - (drawn > 0.9), 0.1
+
+
 def _paired_partial_scores(rng, tasks):
     """Equal on a part of the tasks, as policies often are."""
     return np.where(rng.random(tasks) < 0.3, 0.0, rng.beta(2.0, 2.0, tasks) - 0.4), 0.07
 
 
 @pytest.mark.parametrize("tasks", [12, 24, 60, 125])
-@pytest.mark.parametrize("draw", [_successes, _partial_scores, _paired_successes, _paired_partial_scores])
-def test_an_interval_holds_the_true_mean_as_often_as_it_says(draw, tasks):
+@pytest.mark.parametrize("draw", [_successes, _partial_scores])
+def test_a_means_interval_holds_the_truth_as_often_as_it_says(draw, tasks):
+    rng, bootstrap = np.random.default_rng(7), Bootstrap(resamples=400)
+    found = [draw(rng, tasks) for _ in range(1500)]
+    intervals = [(bootstrap.mean(list(values), within=(0.0, 1.0)), truth) for values, truth in found]
+    inside = np.mean([one.low - 1e-9 <= truth <= one.high + 1e-9 for one, truth in intervals])
+    assert 0.93 <= inside <= 0.97, inside
+
+
+@pytest.mark.parametrize("tasks", [12, 24, 60, 125])
+@pytest.mark.parametrize("draw", [_paired_successes, _few_that_differ, _paired_partial_scores])
+def test_a_differences_interval_holds_the_truth_as_often_as_it_says(draw, tasks):
     rng = np.random.default_rng(7)
-    values, truth = np.array([draw(rng, tasks)[0] for _ in range(2000)]), draw(rng, tasks)[1]
-    bootstrap = Bootstrap(resamples=800)
-    low, high = bootstrap.stretched(bootstrap.means([values.T])[0], widening(tasks, 1, CONFIDENCE))
-    inside = np.mean((low <= truth + 1e-9) & (truth - 1e-9 <= high))
+    found = [draw(rng, tasks) for _ in range(3000)]
+    intervals = [(Bootstrap().difference(list(values), within=(-1.0, 1.0)), truth) for values, truth in found]
+    inside = np.mean([one.low - 1e-9 <= truth <= one.high + 1e-9 for one, truth in intervals])
     assert 0.93 <= inside <= 0.97, inside
 
 

@@ -10,7 +10,8 @@ from xplearn.cli import main
 from xplearn.errors import RecordError
 from xplearn.metrics.bootstrap import Bootstrap
 from xplearn.metrics.compare import Entry, groups, spreads, versus_first
-from xplearn.metrics.continual import Matrix, final_difference
+from xplearn.metrics.continual import Matrix
+from xplearn.metrics.finals import final_difference
 from xplearn.record.reader import load
 from xplearn.report.compare import entries, render
 
@@ -76,14 +77,14 @@ def test_only_runs_of_one_policy_seed_and_evaluation_start_alike(tmp_path):
 
 def test_final_scores_differ_by_pairs_so_a_constant_gain_has_no_width():
     gained = matrix(FORGETS | {(2, "s"): [30, 40], (2, "a"): [80, 100]})
-    found = final_difference(gained, matrix(FORGETS))
+    found = final_difference({0: gained}, {0: matrix(FORGETS)})
     assert (found.mean, found.low, found.high) == (20, 20, 20)
 
 
 def test_pairs_are_the_same_whatever_the_order_of_the_stages():
     wide = {"s": [0, 100, 50, 20], "a": [3, 9]}
     there = {(point, domain): values for point in range(3) for domain, values in wide.items()}
-    found = final_difference(matrix(there), matrix(there, stream=("a", "s")))
+    found = final_difference({0: matrix(there)}, {0: matrix(there, stream=("a", "s"))})
     assert (found.mean, found.low, found.high) == (0, 0, 0)
 
 
@@ -94,8 +95,8 @@ def test_a_run_that_has_not_come_as_far_is_not_compared_in_the_end():
 
 def test_runs_that_have_learned_other_domains_so_far_are_not_compared_in_the_end():
     begun = {(0, "s"): [0, 10], (0, "a"): [5, 5], (1, "s"): [80, 90], (1, "a"): [5, 15]}
-    assert final_difference(matrix(begun), matrix(begun)).mean == 0
-    assert final_difference(matrix(begun), matrix(begun, stream=("a", "s"))) is None
+    assert final_difference({0: matrix(begun)}, {0: matrix(begun)}).mean == 0
+    assert final_difference({0: matrix(begun)}, {0: matrix(begun, stream=("a", "s"))}) is None
 
 
 def test_orders_of_one_stream_are_found_for_each_method():

@@ -66,7 +66,14 @@ def test_domains_count_alike_whatever_their_size():
     assert Grid(values=np.array([[80.0, 10.0, 30.0]]), strata=(1, 2)).mean == 50.0
     found = components(np.array([[0.0, 10.0, 0.0, 10.0, 0.0, 10.0]]), (2, 4))
     assert found.tasks == pytest.approx((50 / 2 + 100 / 3 / 4) / 4)
-    assert found.task_freedom == 4
+
+
+def test_a_small_domain_that_says_much_of_the_error_leaves_little_freedom():
+    """25 / 4 from two tasks and 25 / 12 from four, by Satterthwaite: (25 / 3) ** 2 over (25 / 4) ** 2 / 1 + (25 / 12) ** 2 / 3."""
+    found = components(np.array([[0.0, 10.0, 0.0, 10.0, 0.0, 10.0]]), (2, 4))
+    assert found.task_freedom == pytest.approx((25 / 3) ** 2 / ((25 / 4) ** 2 + (25 / 12) ** 2 / 3))
+    alike = components(np.array([[0.0, 10.0, 0.0, 0.0, 10.0, 0.0]]), (3, 3))
+    assert alike.task_freedom == pytest.approx(4)
 
 
 def test_a_domain_with_a_single_task_has_no_spread():
@@ -119,12 +126,24 @@ def test_over_seeds_and_tasks_the_interval_holds_the_truth_as_often_as_it_says(d
     assert 0.93 <= inside <= (0.97 if tasks > 12 else 0.975), inside
 
 
+@pytest.mark.parametrize("seeds", [1, 3])
+@pytest.mark.parametrize("strata", [(12, 12), (6, 60), (12, 125), (24, 60, 125)])
+def test_domains_of_very_different_size_do_not_make_it_miss(strata, seeds):
+    rng, truth = np.random.default_rng(seeds), 50.0
+    inside = 0
+    for _ in range(2000):
+        scores = 50.0 * (rng.beta(0.6, 0.6, (seeds, sum(strata))) + rng.beta(0.6, 0.6, sum(strata)))
+        inside += abs(Grid(values=scores, strata=strata).mean - truth) <= components(scores, strata).half(CONFIDENCE) + 1e-9
+    assert 0.93 <= inside / 2000 <= 0.97, inside / 2000
+
+
 @pytest.mark.parametrize(("draw", "seeds", "tasks"), [(successes, 1, 24), (successes, 3, 60), (differences, 1, 60), (differences, 3, 24)])
 def test_resampled_intervals_hold_it_too(draw, seeds, tasks):
     deviation = 0.3 if seeds > 1 else 0.0
     truth = expected(draw, deviation)
     estimator = Estimator(Bootstrap(resamples=300))
-    found = [estimator.mean(Grid(values=one, strata=(tasks,))) for one in draw(np.random.default_rng(2), 500, seeds, tasks, deviation)]
+    figure = estimator.difference if draw is differences else estimator.mean
+    found = [figure(Grid(values=one, strata=(tasks,))) for one in draw(np.random.default_rng(2), 500, seeds, tasks, deviation)]
     inside = np.mean([one.low <= truth <= one.high for one in found])
     assert 0.93 <= inside <= 0.98, inside
 

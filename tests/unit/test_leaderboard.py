@@ -87,6 +87,23 @@ def test_contenders_are_paired_on_the_seeds_and_tasks_that_both_have():
     assert found.tasks == 2
 
 
+def test_identical_contenders_are_tied_and_nothing_is_detectable_of_them():
+    twin = replace(GOOD, name="twin")
+    found = board(GOOD, twin)
+    (first, second), against = found.standings, found.standings[1].versus_best
+    assert (first.contender.name, second.contender.name) == ("good", "twin")
+    assert (against.p, against.p_holm, against.better, against.worse) == (1.0, 1.0, 0, 0)
+    assert (against.interval.low, against.interval.mean, against.interval.high) == (0.0, 0.0, 0.0)
+    assert second.tied
+    assert board(replace(GOOD, base={})).detectable is None
+
+
+def test_equal_means_that_rounding_parts_are_ranked_by_name():
+    one = contender("b", [0.1 * 100, 0.2 * 100, 0.3 * 100])
+    other = contender("a", [0.3 * 100, 0.2 * 100, 0.1 * 100])
+    assert [standing.contender.name for standing in board(one, other).standings] == ["a", "b"]
+
+
 def test_without_a_common_seed_nothing_is_said_and_nothing_is_parted():
     found = board(contender("one", [90, 90]), Contender(name="other", arm="plain", scores=scores([10, 10], first=7))).standings[1]
     assert found.versus_best is None

@@ -11,7 +11,8 @@ from xplearn.experiment.run import run_experiment
 from xplearn.metrics.bootstrap import Bootstrap
 from xplearn.metrics.compare import Entry
 from xplearn.metrics.continual import Matrix
-from xplearn.metrics.seeds import averaged, common, deviation, difference, pools, retention, successes
+from xplearn.metrics.finals import final_difference, final_score
+from xplearn.metrics.seeds import averaged, common, deviation, pools, retention, successes
 from xplearn.record.reader import load
 from xplearn.report.compare import render
 from xplearn.testing.dial import dial_plugins
@@ -80,9 +81,19 @@ def test_a_difference_is_paired_on_the_seeds_that_both_have():
     theirs = {seed: averaged([found, found]) for seed, found in ours.items() if seed < 2}
     theirs = {seed: replace(found, scores={place: {task: value - 10 for task, value in row.items()} for place, row in found.scores.items()},
                             bootstrap=Bootstrap(resamples=300, seed=9)) for seed, found in theirs.items()}  # fmt: skip
-    found = difference(ours, theirs)
+    found = final_difference(ours, theirs)
     assert (found.low, found.mean, found.high) == pytest.approx((10.0, 10.0, 10.0))
-    assert difference({0: matrix(1)}, {1: matrix(1)}) is None
+    assert final_difference({0: matrix(1)}, {1: matrix(1)}) is None
+
+
+def test_a_final_score_over_seeds_has_an_interval_over_tasks_and_seeds():
+    """Alike on every task and 40 points apart by seed, as three policies that were trained alike may be."""
+    apart = {seed: matrix(*(30 + 20 * seed + step for step in (0, 2, 4, 6))) for seed in (0, 1, 2)}
+    pooled, alone = final_score(apart), final_score({1: apart[1]})
+    assert pooled.mean == alone.mean == 53.0
+    assert alone == apart[1].figures()["final"]
+    assert pooled.high - pooled.low > 5 * (alone.high - alone.low)
+    assert final_score({}) is None
 
 
 def test_retention_and_deviation_over_seeds():

@@ -71,6 +71,17 @@ def test_retention_pairs_task_and_replica_and_is_undefined_where_the_bank_scores
     assert cells(shown)[COLUMNS.index("retention %")] == "–"
 
 
+def test_domains_that_are_not_alike_widen_no_interval_of_all():
+    scores = [
+        *((f"a{number}", number % 4 == 0, "easy") for number in range(12)),
+        *((f"b{number}", number % 4 > 0, "hard") for number in range(12)),
+    ]
+    rows = table([result(task, float(score), domain=domain) for task, score, domain in scores]).rows
+    easy, hard, both = (row.score for row in rows)
+    width = ((easy.high - easy.low) ** 2 + (hard.high - hard.low) ** 2) ** 0.5 / 2
+    assert both.high - both.low < 1.02 * width
+
+
 def test_a_run_of_one_arm_has_no_columns_of_pairs():
     one = drawn(table([result("a", 1.0), result("b", 0.5)]), 200)
     assert "retention" not in one

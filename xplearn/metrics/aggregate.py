@@ -110,14 +110,14 @@ class Counted:
 def draw(bootstrap: Bootstrap, seeds: int, strata: Sequence[int]) -> Draws:
     """Resamples of seeds, and of the tasks of each stratum by itself; the same numbers of both are drawn alike: figures can be paired.
 
-    A single seed is kept: nothing is known of others.
+    A single seed is kept, as nothing is known of others: its tasks are those that ``Bootstrap.means`` draws.
 
     Args:
         bootstrap: how many, and under which key.
         seeds: S.
         strata: tasks of each domain, in the order of the columns.
     """
-    rng = np.random.Generator(np.random.PCG64(derive(bootstrap.seed, "crossed", seeds, *strata)))
+    rng = np.random.Generator(np.random.PCG64(derive(bootstrap.seed, "bootstrap")))
     return Draws(
         seeds=_counts(seeds, bootstrap.resamples, rng),
         tasks=np.concatenate([_counts(tasks, bootstrap.resamples, rng) for tasks in strata]),
@@ -125,4 +125,8 @@ def draw(bootstrap: Bootstrap, seeds: int, strata: Sequence[int]) -> Draws:
 
 
 def _counts(size: int, resamples: int, rng: np.random.Generator) -> Array:
-    return np.ascontiguousarray(rng.multinomial(size, np.full(size, 1.0 / size), resamples).T, dtype=np.float64)
+    if size == 1:
+        return np.ones((1, resamples))
+    drawn = rng.integers(0, size, (resamples, size)) + size * np.arange(resamples)[:, None]
+    found = np.bincount(drawn.ravel(), minlength=size * resamples).reshape(resamples, size)
+    return np.ascontiguousarray(found.T, dtype=np.float64)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from xplearn.metrics.bootstrap import Array, Interval
+from xplearn.metrics.bootstrap import Array, Bootstrap, Interval
 from xplearn.types import Arm
 
 TaskScores = Mapping[tuple[str, str], float]
@@ -86,3 +86,8 @@ class Board:
     detectable: float | None
     """Smallest paired difference, in points, that a two-sided test on this panel finds four times in five; None if nothing is known."""
     confidence: float
+
+    @property
+    def level(self) -> float:
+        """A difference is found where its p after Holm's correction lies below."""
+        return Bootstrap(confidence=self.confidence).level

@@ -1,9 +1,12 @@
-"""Bootstrap intervals over tasks, keyed: the same figures give the same interval everywhere.
+"""Intervals over tasks, keyed: the same figures give the same interval everywhere.
 
-Percentiles of resampled means are too near to one another when tasks are few, for two reasons: resampling spreads like ``n`` where an
-unbiased variance spreads like ``n - 1``, and what is normal with many tasks is Student's with few. Both are put right by stretching the
-percentiles from their middle. Source: Hesterberg, What Teachers Should Know about the Bootstrap (2015), "narrowness bias" and "expanded
-percentile interval"; stretching instead of moving the percentiles' level is [OURS]: a level cannot leave the resampled values.
+Percentiles of resampled means are too near to one another when tasks are few, for three reasons: resampling spreads like ``n`` where an
+unbiased variance spreads like ``n - 1``; what is normal with many tasks is Student's with few; and means of a few successes are steps, of
+which a percentile takes the inner one. So the resamples say only how a mean's bounds lie about it, and Student how far apart they are. A
+difference has them equally far from it: "t interval with bootstrap standard error", which of a mean is known without drawing. Other
+figures, such as ratios, have their percentiles stretched from their middle. Source: Hesterberg, What Teachers Should Know about the
+Bootstrap (2015), "narrowness bias" and "expanded percentile interval"; stretching instead of moving the percentiles' level is [OURS]: a
+level cannot leave the resampled values.
 """
 
 from __future__ import annotations
@@ -26,6 +29,7 @@ Range = tuple[float, float]
 ANY: Range = (-math.inf, math.inf)
 
 _CHUNK = 4_000_000
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,19 +64,31 @@ class Bootstrap:
     resamples: int = 2000
     seed: int = 0
 
-    def mean(self, values: Sequence[float], *, within: Range = ANY) -> Interval:
-        """Mean and interval of one value per task (average a task's replicas first: they are not independent).
+    @property
+    def level(self) -> float:
+        """What confidence leaves of 1, without the rounding of the subtraction."""
+        return round(1.0 - self.confidence, 9)
+
+    def mean(self, values: Sequence[float], *, within: Range = ANY, strata: Sequence[int] = ()) -> Interval:
+        """Mean and interval of one score per task (average a task's replicas first: they are not independent).
 
         Args:
             values: one per task.
             within: what such a mean can be, e.g. ``(0, 1)`` for scores.
+            strata: tasks of each domain, in the order of the values; each is drawn by itself, and a single task gives no bounds.
         """
-        data = np.asarray(values, dtype=np.float64)
-        if data.size == 0:
-            raise ValueError("an interval needs at least one value")
-        if data.size == 1:
-            return Interval(mean=float(data[0]), low=None, high=None)
-        return self.interval(float(data.mean()), self.means([data])[0], tasks=[data.size], within=within)
+        blocks, weights = _blocks(values, strata)
+        value, spread = float(np.mean(values)), student.of_strata(blocks, weights)
+        if spread is None:
+            return Interval(mean=value, low=None, high=None)
+        resampled = np.tensordot(weights, self.means(blocks), axes=1)
+        return self.shaped(value, resampled, self.half(*spread), within)
+
+    def difference(self, values: Sequence[float], *, within: Range = ANY, strata: Sequence[int] = ()) -> Interval:
+        """The same of one paired difference per task: bounds equally far from the mean."""
+        blocks, weights = _blocks(values, strata)
+        spread = student.of_strata(blocks, weights)
+        return even(float(np.mean(values)), None if spread is None else self.half(*spread), within)
 
     def means(self, groups: Sequence[Array]) -> list[Array]:
         """Means over resampled tasks, each group drawn by itself; groups of the same sizes are drawn alike, so that figures can be paired.
@@ -103,6 +119,16 @@ class Bootstrap:
         least, most = min(within[0], resampled.min()), max(within[1], resampled.max())
         return Interval(mean=value, low=float(max(low, least)), high=float(min(high, most)))
 
+    def shaped(self, value: float, resampled: Array, half: float, within: Range = ANY) -> Interval:
+        """A figure with bounds ``2 * half`` apart, which lie about it like the percentiles of its resampled values ``[resamples]``."""
+        low, high = self.stretched(resampled, 1.0)
+        length = float(high - low)
+        return self.around(value, resampled, 2.0 * half / length if length > _ROUNDING * abs(value) else 1.0, within)
+
+    def half(self, variance: float, freedom: float) -> float:
+        """Half the length of Student's interval."""
+        return student.quantile((1.0 + self.confidence) / 2.0, freedom) * math.sqrt(variance)
+
     def stretched(self, resampled: Array, factor: float) -> Array:
         """The percentiles that hold ``confidence`` of ``[resamples, ...]``, ``factor`` times as far from the mean: ``[2, ...]``."""
         tail = (1.0 - self.confidence) / 2.0
@@ -111,11 +137,27 @@ class Bootstrap:
         return bounds
 
 
+def even(value: float, half: float | None, within: Range = ANY) -> Interval:
+    """A figure with bounds equally far from it, but not beyond what it can be; without any where nothing is known about the spread."""
+    if half is None:
+        return Interval(mean=value, low=None, high=None)
+    return Interval(mean=value, low=max(value - half, min(within[0], value)), high=min(value + half, max(within[1], value)))
+
+
 def widening(tasks: int, groups: int, confidence: float) -> float:
     """Student's quantile with ``n - g`` degrees of freedom over the normal one, times ``sqrt(n / (n - g))``, for n tasks in g groups."""
     freedom = tasks - groups
     level = (1.0 + confidence) / 2.0
     return student.quantile(level, freedom) / student.normal(level) * math.sqrt(tasks / freedom)
+
+
+def _blocks(values: Sequence[float], strata: Sequence[int]) -> tuple[list[Array], list[float]]:
+    """The values of each stratum, and what they are of all."""
+    data = np.asarray(values, dtype=np.float64)
+    if data.size == 0:
+        raise ValueError("an interval needs at least one value")
+    blocks = np.split(data, np.cumsum(strata)[:-1]) if strata else [data]
+    return blocks, [block.size / data.size for block in blocks]
 
 
 def _resampled_means(data: Array, resamples: int, rng: np.random.Generator) -> Array:

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from xplearn.metrics.bootstrap import Interval
-from xplearn.metrics.continual import Matrix, OrderSpread, final_difference, order_spread
+from xplearn.metrics.continual import Matrix, OrderSpread, order_spread
+from xplearn.metrics.finals import final_difference
 from xplearn.metrics.retention import retention_by_task
 from xplearn.types import Arm
 
@@ -80,7 +81,7 @@ def groups(entries: Sequence[Entry]) -> list[Group]:
 
 def versus_first(entries: Sequence[Entry]) -> list[Interval | None]:
     """How far each entry's final score lies above the first one's, paired over tasks; None for the first itself."""
-    return [final_difference(entry.matrix, entries[0].matrix) if number else None for number, entry in enumerate(entries)]
+    return [final_difference({0: entry.matrix}, {0: entries[0].matrix}) if number else None for number, entry in enumerate(entries)]
 
 
 def spreads(entries: Sequence[Entry]) -> Iterator[tuple[Arm, list[Entry], OrderSpread]]:
@@ -125,7 +126,7 @@ def _line(label: str, entry: Entry, point: int, base: ByDomain, without: ByDomai
         label=label,
         scores={domain: bootstrap.mean(list(by_task.values()), within=(0.0, 100.0)) for domain, by_task in scores.items()},
         versus_base={
-            domain: bootstrap.mean([score - base[domain][task] for task, score in by_task.items()])
+            domain: bootstrap.difference([score - base[domain][task] for task, score in by_task.items()], within=(-100.0, 100.0))
             for domain, by_task in scores.items()
             if domain in base
         },

@@ -29,7 +29,8 @@ class Components:
     """From seed to seed, on these very tasks; 0 with a single seed."""
     chance: float
     """What both hold of the chance in each cell; 0 with a single seed."""
-    task_freedom: int
+    task_freedom: float
+    """Tasks minus strata where those are alike; less where a small one says much of the error."""
     seed_freedom: int
 
     def half(self, confidence: float) -> float:
@@ -58,20 +59,17 @@ def components(scores: Array, strata: Sequence[int]) -> Components | None:
         scores: finite.
         strata: tasks of each domain, in the order of the columns.
     """
-    if min(strata) < 2:
+    blocks = np.split(scores, np.cumsum(strata)[:-1], axis=1)
+    share = 1.0 / len(strata)
+    spread = student.of_strata([block.mean(axis=0) for block in blocks], [share] * len(strata))
+    if spread is None:
         return None
     seeds, several = len(scores), len(scores) > 1
-    tasks = chance = 0.0
-    for block in np.split(scores, np.cumsum(strata)[:-1], axis=1):
-        share = len(strata) ** 2 * block.shape[1]
-        tasks += float(block.mean(axis=0).var(ddof=1)) / share
-        chance += _within(block) / (share * seeds) if several else 0.0
-    by_seed = scores @ weights(strata)
     return Components(
-        tasks=tasks,
-        seeds=float(by_seed.var(ddof=1)) / seeds if several else 0.0,
-        chance=chance,
-        task_freedom=sum(strata) - len(strata),
+        tasks=spread[0],
+        seeds=float((scores @ weights(strata)).var(ddof=1)) / seeds if several else 0.0,
+        chance=sum(share**2 * _within(block) / block.size for block in blocks) if several else 0.0,
+        task_freedom=spread[1],
         seed_freedom=seeds - 1,
     )
 

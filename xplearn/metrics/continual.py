@@ -18,6 +18,7 @@ import numpy as np
 
 from xplearn.errors import ConfigError
 from xplearn.metrics.bootstrap import ANY, Array, Bootstrap, Interval, Range
+from xplearn.metrics.finals import final_score
 from xplearn.metrics.paired import scores_by_pairing, task_means
 from xplearn.metrics.retention import kept
 from xplearn.metrics.scores import evaluated
@@ -112,14 +113,11 @@ class Matrix:
 
         None for what is not defined: transfer and forgetting with one stage, forward transfer without an evaluation before learning.
         """
-        return {name: self._interval(figure) for name, figure in FIGURES.items()}
+        return {name: self._interval(figure) for name, figure in FIGURES.items()} | {"final": final_score({0: self})}
 
-    def resampled(self, reached: int, domains: Sequence[str] = ()) -> Array:
-        """The matrix up to stage ``reached`` on resampled tasks, ``[resamples, 1 + reached, D]``; the same tasks for both arms.
-
-        The columns are ``domains``, by default its own: two runs are resampled alike when they are asked for the same ones.
-        """
-        by_domain = [self._by_task(domain, reached) for domain in domains or self.domains]
+    def resampled(self, reached: int) -> Array:
+        """The matrix up to stage ``reached`` on resampled tasks, ``[resamples, 1 + reached, D]``; the same tasks for both arms."""
+        by_domain = [self._by_task(domain, reached) for domain in self.domains]
         return np.stack(self.bootstrap.means(by_domain), axis=-1)
 
     def knows_spread(self, reached: int) -> bool:
@@ -179,26 +177,6 @@ def final_retention(plain: Matrix, experience: Matrix) -> Interval | None:
         return kept(without, shown, None, plain.bootstrap, tasks=plain.tasks(reached))
     resampled = [final(replace(matrix, bootstrap=plain.bootstrap).resampled(reached), learned) for matrix in (plain, experience)]
     return kept(without, shown, np.column_stack(resampled), plain.bootstrap, tasks=plain.tasks(reached))
-
-
-def final_difference(ours: Matrix, theirs: Matrix) -> Interval | None:
-    """``final`` of one matrix minus that of another over the same tasks, paired; None where they have not come equally far.
-
-    Equally far is as many stages, of the same domains in whatever order.
-    """
-    reached, domains = ours.reached, sorted(ours.domains)
-    if not reached or reached != theirs.reached or domains != sorted(theirs.domains):
-        return None
-    if set(ours.stream[:reached]) != set(theirs.stream[:reached]):
-        return None
-    value = float(final(ours.values[: reached + 1], ours.learned[:reached]) - final(theirs.values[: reached + 1], theirs.learned[:reached]))
-    if not ours.knows_spread(reached):
-        return Interval(mean=value, low=None, high=None)
-    above, below = (
-        final(matrix.resampled(reached, domains), [domains.index(domain) for domain in matrix.stream[:reached]])
-        for matrix in (ours, replace(theirs, bootstrap=ours.bootstrap))
-    )
-    return ours.bootstrap.interval(value, above - below, tasks=ours.tasks(reached))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,11 +11,12 @@ import numpy as np
 
 from xplearn.metrics.aggregate import draw, iqm, profile
 from xplearn.metrics.board import TaskScores
-from xplearn.metrics.bootstrap import ANY, Array, Bootstrap, Interval, Range
+from xplearn.metrics.bootstrap import Array, Bootstrap, Interval, Range, even
 from xplearn.metrics.components import components, weights
 from xplearn.metrics.student import normal
 
 SCORES: Range = (0.0, 100.0)
+DIFFERENCES: Range = (-100.0, 100.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,43 +63,49 @@ def grids(*sides: Mapping[int, TaskScores]) -> list[Grid]:
     return [Grid(values=np.array([[row[task] for task in tasks] for row in side]), strata=strata) for side in rows]
 
 
+def paired(ours: Mapping[int, TaskScores], theirs: Mapping[int, TaskScores]) -> Grid | None:
+    """Differences on the seeds and tasks that both sides have; None without a common one."""
+    sides = grids(ours, theirs)
+    return Grid(values=sides[0].values - sides[1].values, strata=sides[0].strata) if sides else None
+
+
 class Estimator:
-    """Draws resamples once for all grids of one shape, so that figures of the same panel are paired."""
+    """Draws resamples once for all grids of one shape."""
 
     def __init__(self, bootstrap: Bootstrap) -> None:
         self.bootstrap = bootstrap
         self._draw = lru_cache(maxsize=8)(partial(draw, bootstrap))
 
-    def mean(self, grid: Grid, within: Range = ANY) -> Interval:
-        """Over tasks, and over seeds where there are several; no bounds where a domain has a single task."""
-        resampled, factor = self._resampled(grid)
-        return self._around(grid.mean, resampled, factor, within)
+    def difference(self, grid: Grid) -> Interval:
+        """Of paired differences, over tasks, and over seeds where there are several; no bounds where a domain has a single task."""
+        parts = components(grid.values, grid.strata)
+        return even(grid.mean, None if parts is None else parts.half(self.bootstrap.confidence), DIFFERENCES)
+
+    def mean(self, grid: Grid) -> Interval:
+        """The same of scores."""
+        parts = components(grid.values, grid.strata)
+        if parts is None:
+            return even(grid.mean, None)
+        return self.bootstrap.shaped(grid.mean, self._means(grid), parts.half(self.bootstrap.confidence), SCORES)
 
     def scores(self, grid: Grid, thresholds: Array) -> Estimates:
         """Everything that a leaderboard tells of one contender."""
-        resampled, factor = self._resampled(grid)
-        counted = self._draw(len(grid.values), grid.strata).counted(grid.values)
-        band = None
-        if factor is not None:
-            low, high = np.clip(self.bootstrap.stretched(counted.profiles(thresholds), factor), 0.0, 1.0)
-            band = low, high
-        return Estimates(
-            mean=self._around(grid.mean, resampled, factor, SCORES),
-            iqm=self._around(iqm(grid.values), counted.iqms(), factor, SCORES),
-            profile=profile(grid.values, thresholds),
-            band=band,
-        )
-
-    def _around(self, value: float, resampled: Array, factor: float | None, within: Range) -> Interval:
-        if factor is None:
-            return Interval(mean=value, low=None, high=None)
-        return self.bootstrap.around(value, resampled, factor, within)
-
-    def _resampled(self, grid: Grid) -> tuple[Array, float | None]:
-        """The mean on resamples, and how many times as far as they say its bounds lie; None where nothing is known about the spread."""
-        resampled = self._draw(len(grid.values), grid.strata).means(grid.values, weights(grid.strata))
+        middle, shares = iqm(grid.values), profile(grid.values, thresholds)
         parts = components(grid.values, grid.strata)
         if parts is None:
-            return resampled, None
-        error = normal((1.0 + self.bootstrap.confidence) / 2.0) * float(resampled.std())
-        return resampled, parts.half(self.bootstrap.confidence) / error if error > 1e-9 else 1.0
+            return Estimates(mean=even(grid.mean, None), iqm=even(middle, None), profile=shares, band=None)
+        half, spread = parts.half(self.bootstrap.confidence), float(self._means(grid).std())
+        per_deviation = half / spread if spread > 1e-9 else 0.0
+        counted = self._draw(len(grid.values), grid.strata).counted(grid.values)
+        iqms = counted.iqms()
+        stretch = per_deviation / normal((1.0 + self.bootstrap.confidence) / 2.0)
+        low, high = np.clip(self.bootstrap.stretched(counted.profiles(thresholds), stretch), 0.0, 1.0)
+        return Estimates(
+            mean=self.mean(grid),
+            iqm=self.bootstrap.shaped(middle, iqms, per_deviation * float(iqms.std()), SCORES),
+            profile=shares,
+            band=(low, high),
+        )
+
+    def _means(self, grid: Grid) -> Array:
+        return self._draw(len(grid.values), grid.strata).means(grid.values, weights(grid.strata))

@@ -16,17 +16,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from xplearn.metrics.board import Board, Contender, Difference, Standing, TaskScores
-from xplearn.metrics.bootstrap import Array, Bootstrap, Range
+from xplearn.metrics.bootstrap import Array, Bootstrap
 from xplearn.metrics.components import components
-from xplearn.metrics.crossed import Estimator, Grid, grids
+from xplearn.metrics.crossed import Estimator, Grid, grids, paired
 from xplearn.metrics.multiple import holm
-from xplearn.metrics.permutation import sign_flip
+from xplearn.metrics.permutation import ROUNDING, sign_flip
 from xplearn.metrics.power import better, detectable, worse
 
 THRESHOLDS: Array = np.linspace(0.0, 100.0, 101)
 """Of the performance profiles."""
-
-_DIFFERENCES: Range = (-100.0, 100.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +46,7 @@ def leaderboard(contenders: Sequence[Contender], *, title: str, environments: Ma
     """
     estimator = Estimator(bootstrap)
     scored = {contender.name: grids(contender.scores)[0] for contender in contenders}
-    ranked = sorted(contenders, key=lambda contender: (-scored[contender.name].mean, contender.name))
+    ranked = sorted(contenders, key=lambda contender: (-round(scored[contender.name].mean, 9), contender.name))
     best = ranked[0]
     to_base = [_difference(one.scores, one.base, estimator) for one in ranked]
     to_plain = [_difference(one.scores, one.plain, estimator) for one in ranked]
@@ -79,7 +77,7 @@ def _standing(contender: Contender, grid: Grid, estimator: Estimator, against: t
         versus_base=base,
         versus_plain=plain,
         versus_best=best,
-        tied=best is None or best.p_holm >= 1.0 - estimator.bootstrap.confidence,
+        tied=best is None or best.p_holm >= estimator.bootstrap.level,
         profile=estimates.profile,
         band=estimates.band,
     )
@@ -87,14 +85,13 @@ def _standing(contender: Contender, grid: Grid, estimator: Estimator, against: t
 
 def _difference(ours: Mapping[int, TaskScores], theirs: Mapping[int, TaskScores], estimator: Estimator) -> _Found | None:
     """Paired, not yet corrected; None without a common seed and task."""
-    sides = grids(ours, theirs)
-    if not sides:
+    grid = paired(ours, theirs)
+    if grid is None:
         return None
-    grid = Grid(values=sides[0].values - sides[1].values, strata=sides[0].strata)
     differences, bootstrap = grid.by_task, estimator.bootstrap
     p = sign_flip(differences, seed=bootstrap.seed)
     difference = Difference(
-        interval=estimator.mean(grid, _DIFFERENCES),
+        interval=estimator.difference(grid),
         p=p,
         p_holm=p,
         better=better(differences),
@@ -102,9 +99,9 @@ def _difference(ours: Mapping[int, TaskScores], theirs: Mapping[int, TaskScores]
         tasks=differences.size,
     )
     parts = components(grid.values, grid.strata)
-    if parts is None or not parts.tasks:
+    if parts is None or parts.tasks <= ROUNDING**2:
         return _Found(difference=difference, detectable=None)
-    least = detectable(math.sqrt(parts.tasks), parts.task_freedom, alpha=1.0 - bootstrap.confidence)
+    least = detectable(math.sqrt(parts.tasks), parts.task_freedom, alpha=bootstrap.level)
     return _Found(difference=difference, detectable=least)
 
 

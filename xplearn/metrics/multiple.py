@@ -17,8 +17,3 @@ def holm(ps: Sequence[float]) -> list[float]:
         least = max(least, min(1.0, (len(ps) - rank) * ps[at]))
         found[at] = least
     return found
-
-
-def tied(ps: Sequence[float], alpha: float) -> list[bool]:
-    """Which of several are not distinguishable from the best, by the p of each one's difference to it, after Holm's correction."""
-    return [p >= alpha for p in holm(ps)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 
 from xplearn.metrics.bootstrap import Bootstrap, Interval
@@ -30,8 +30,13 @@ def task_means(values: Mapping[Pairing, float]) -> list[float]:
     return [sum(found) / len(found) for found in by_task.values()]
 
 
+def strata(values: Mapping[Pairing, float]) -> list[int]:
+    """How many tasks each domain has."""
+    return list(Counter(domain for domain, _ in dict.fromkeys((domain, task) for domain, task, _ in values)).values())
+
+
 def paired_difference(results: Iterable[EpisodeResult], base: Iterable[EpisodeResult], bootstrap: Bootstrap) -> Interval | None:
     """Mean of ``results - base`` over the episodes both have, with its interval over tasks; None without a common one."""
     ours, theirs = scores_by_pairing(results), scores_by_pairing(base)
     differences = {key: score - theirs[key] for key, score in ours.items() if key in theirs}
-    return bootstrap.mean(task_means(differences)) if differences else None
+    return bootstrap.difference(task_means(differences), within=(-1.0, 1.0), strata=strata(differences)) if differences else None

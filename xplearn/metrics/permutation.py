@@ -20,6 +20,9 @@ EXACT = 14
 DRAWN = 9999
 """Signs that are drawn where there are more."""
 
+ROUNDING = 1e-9
+"""Differences, in points, that are none."""
+
 _Signs = np.ndarray[Any, np.dtype[np.int8]]
 
 _TIE = 1e-9
@@ -36,13 +39,14 @@ def sign_flip(differences: Array, *, seed: int = 0) -> float:
         differences: replicas and seeds of a task averaged first.
         seed: of the draw, which is the same for panels of the same size.
     """
-    moved = differences[differences != 0.0]
+    found = np.where(np.abs(differences) > ROUNDING, differences, 0.0)
+    moved = found[found != 0.0]
     if not moved.size:
         return 1.0
     extreme = abs(moved.sum()) - _TIE * np.abs(moved).sum()
     if moved.size <= EXACT:
         return float(np.mean(np.abs(moved[0] + _sums(_all_signs(moved.size - 1), moved[1:])) >= extreme))
-    reached = np.abs(_sums(_drawn_signs(differences.size, seed), differences)) >= extreme
+    reached = np.abs(_sums(_drawn_signs(found.size, seed), found)) >= extreme
     return (int(reached.sum()) + 1) / (DRAWN + 1)
 
 

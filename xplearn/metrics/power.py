@@ -6,21 +6,20 @@ import numpy as np
 
 from xplearn.metrics import student
 from xplearn.metrics.bootstrap import Array
+from xplearn.metrics.permutation import ROUNDING
 
 POWER = 0.8
 """How often a difference that is there is to be found."""
 
-_TIE = 1e-9
 
-
-def detectable(error: float, freedom: int, *, alpha: float = 0.05, power: float = POWER) -> float:
+def detectable(error: float, freedom: float, *, alpha: float = 0.05, power: float = POWER) -> float:
     """Smallest paired difference that a two-sided test finds with this power, in the unit of the error.
 
     ``(t(1 - alpha / 2) + t(power)) * error``: the usual approximation of the noncentral t distribution by a shifted one.
 
     Args:
         error: standard error of the mean difference over tasks.
-        freedom: its degrees of freedom, tasks minus 1.
+        freedom: its degrees of freedom: tasks minus 1 in one domain.
         alpha: of the test.
         power: of the test.
     """
@@ -29,7 +28,7 @@ def detectable(error: float, freedom: int, *, alpha: float = 0.05, power: float 
 
 def better(differences: Array) -> int:
     """On how many tasks one condition lies above the other, of one difference per task ``[N]``."""
-    return int((differences > _TIE).sum())
+    return int((differences > ROUNDING).sum())
 
 
 def worse(differences: Array) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 
 from xplearn.metrics.bootstrap import Interval
 from xplearn.metrics.compare import ARMS, Entry, harness
-from xplearn.metrics.continual import Matrix, build_matrix, final, final_difference, final_retention
+from xplearn.metrics.continual import Matrix, build_matrix, final, final_retention
 from xplearn.types import Arm, EpisodeResult
 
 BySeed = Mapping[int, Matrix]
@@ -82,14 +82,6 @@ def successes(matrix: Matrix, results: Iterable[EpisodeResult]) -> Matrix:
     one = dict.fromkeys(matrix.domains, 1)
     found = build_matrix(counted, arm=matrix.arm, stream=matrix.stream, episodes=one, finished=True, bootstrap=matrix.bootstrap)
     return replace(matrix, scores={place: found.scores[place] for place in matrix.scores})
-
-
-def difference(ours: BySeed, theirs: BySeed) -> Interval | None:
-    """``final_difference`` over the seeds that both have, paired on task and seed; None without a common one."""
-    common = [seed for seed in ours if seed in theirs]
-    if not common:
-        return None
-    return final_difference(averaged(ours[seed] for seed in common), averaged(theirs[seed] for seed in common))
 
 
 def retention(plain: BySeed, experience: BySeed) -> Interval | None:

@@ -1,12 +1,16 @@
-"""Quantiles of Student's t distribution."""
+"""Quantiles of Student's t distribution, and how many degrees of freedom a mean over strata has."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import lru_cache
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
+
+Array = np.ndarray[Any, np.dtype[np.float64]]
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(48)
 _STEPS = 100
@@ -34,6 +38,22 @@ def quantile(level: float, freedom: float) -> float:
 def normal(level: float) -> float:
     """The same of the normal distribution."""
     return NormalDist().inv_cdf(level)
+
+
+def of_strata(strata: Sequence[Array], weights: Sequence[float]) -> tuple[float, float] | None:
+    """Squared standard error of the weighted sum of the strata's means, and its degrees of freedom.
+
+    A stratum of few values that says much of the error leaves little freedom, however many values the others have. Source: Satterthwaite,
+    An Approximate Distribution of Estimates of Variance Components (1946). None where a stratum has a single value.
+    """
+    if min(map(len, strata)) < 2:
+        return None
+    parts = [weight**2 * float(values.var(ddof=1)) / len(values) for values, weight in zip(strata, weights, strict=True)]
+    total = sum(parts)
+    if not total:
+        return 0.0, float(sum(map(len, strata)) - len(strata))
+    shares = [(part / total) ** 2 / (len(values) - 1) for part, values in zip(parts, strata, strict=True)]
+    return total, 1.0 / sum(shares)
 
 
 def _beta(freedom: float) -> float:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from xplearn.metrics.bootstrap import Bootstrap, Interval
-from xplearn.metrics.paired import paired_difference, scores_by_pairing, task_means
+from xplearn.metrics.paired import paired_difference, scores_by_pairing, strata, task_means
 from xplearn.metrics.retention import paired_retention
 from xplearn.metrics.scores import evaluated
 from xplearn.types import Arm, EpisodeResult
@@ -105,6 +105,7 @@ def _row(group: Group, groups: Mapping[Group, Sequence[EpisodeResult]], label: s
     members = groups[group]
     base: Group = (0, domain, "plain")
     plain: Group = (point, domain, "plain")
+    scores = scores_by_pairing(members)
     return Row(
         label=label,
         point=point,
@@ -112,7 +113,7 @@ def _row(group: Group, groups: Mapping[Group, Sequence[EpisodeResult]], label: s
         arm=arm,
         n=len(members),
         errors=sum(result.error is not None for result in members),
-        score=bootstrap.mean(task_means(scores_by_pairing(members)), within=(0.0, 1.0)).scaled(100.0),
+        score=bootstrap.mean(task_means(scores), within=(0.0, 1.0), strata=strata(scores)).scaled(100.0),
         success=_mean(100.0 * (ending(result) == "solved") for result in members),
         failed=_mean(100.0 * (ending(result) == "failed") for result in members),
         out_of_steps=_mean(100.0 * (ending(result) == "out of steps") for result in members),
