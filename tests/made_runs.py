@@ -11,7 +11,7 @@ from xplearn.record.folder import RunFolder
 from xplearn.record.header import read_header
 from xplearn.record.reader import Run, load
 from xplearn.record.writer import RunWriter
-from xplearn.types import Completion, Conditioning, Experience, Query, Selection, Step, Task, Trajectory
+from xplearn.types import Completion, Conditioning, Experience, Query, Sampling, Selection, Step, Task, Trajectory
 
 HOSTILE = (
     "</script><img src=x onerror=alert(1)>",
@@ -67,8 +67,10 @@ def many(root: Path, count: int = 5000, *, steps: int = 8) -> Run:
 ARMS = ("plain", "experience")
 
 
-def episode(phase: str, number: int, arm: str, steps: int = 3, *, texts: tuple[str, ...] = ("",), error: str | None = None) -> Trajectory:
-    """An episode whose every text ends in one of ``texts``, in turn."""
+def episode(
+    phase: str, number: int, arm: str, steps: int = 3, *, texts: tuple[str, ...] = ("",), error: str | None = None, ranked: bool = False
+) -> Trajectory:
+    """An episode whose every text ends in one of ``texts``, in turn; ``ranked``: its actions put all that is admissible in order."""
     extra = texts[number % len(texts)]
     task = Task(
         id=f"errand-{number}{extra}",
@@ -82,7 +84,7 @@ def episode(phase: str, number: int, arm: str, steps: int = 3, *, texts: tuple[s
     made = []
     for at in range(steps):
         messages += ({"role": "user", "content": f"Room {at} of house {number}. A door leads on, a lamp is lit.{extra}"},)
-        made.append(_step(task, messages, at, arm, extra, last=at == steps - 1, solved=solved))
+        made.append(_step(task, messages, at, arm, extra, last=at == steps - 1, solved=solved, ranked=ranked))
         messages += ({"role": "assistant", "content": made[-1].action},)
     group = f"{phase}/{task.id}"
     return Trajectory(
@@ -91,8 +93,11 @@ def episode(phase: str, number: int, arm: str, steps: int = 3, *, texts: tuple[s
     )  # fmt: skip
 
 
-def _step(task, messages, at, arm, extra, *, last, solved):
+def _step(task, messages, at, arm, extra, *, last, solved, ranked):
     action = f"go to room {at + 1}" if arm == "plain" or at == 0 else f"open door {at}{extra}"
+    candidates = ("wait", f"look around{extra}", action)
+    if ranked:
+        action = "\n".join(candidates)
     known = tuple(range(10 * at, 10 * at + 10))
     selection = Selection()
     if arm == "experience":
@@ -101,10 +106,12 @@ def _step(task, messages, at, arm, extra, *, last, solved):
         )
         selection = Selection(experiences=(found,), scores=(0.75,))
     return Step(
-        query=Query(purpose="act", task=task, messages=messages, index=at),
+        query=Query(purpose="act", task=task, messages=messages, index=at, candidates=candidates),
         selection=selection,
         conditioning=Conditioning(messages=messages),
-        completion=Completion(text=action, prompt_ids=known, token_ids=(7, 2)),
+        completion=Completion(
+            text=action, prompt_ids=known, token_ids=(7, 2), sampling=Sampling(choices="rank" if ranked else "admissible")
+        ),
         action=action,
         reward=1.0 if last and solved else 0.0,
         terminated=last and solved,

@@ -173,6 +173,29 @@ def test_both_arms_of_a_task_are_read_step_by_step(page, report):
     assert beside == (page.viewport_size["width"] > 400)
 
 
+def test_admissible_actions_unfold_with_the_one_that_was_taken_marked(page, report):
+    visit(page, report)
+    page.locator("#rows .row").nth(1).click()
+    page.wait_for_selector("dialog[open] .step")
+    step = page.locator("#arms > article").nth(1).locator(".step").nth(1)
+    assert not step.locator(".choices").is_visible()
+    step.get_by_text("3 admissible actions").click()
+    assert step.locator(".choices li").all_inner_texts() == ["look around", "open door 1", "wait"]
+    assert step.locator(".choices .taken").inner_text() == "open door 1"
+
+
+def test_an_order_of_candidates_is_a_numbered_list(page, tmp_path):
+    phase = "eval/0/core.errands"
+    played = [(phase, episode(phase, 0, "plain", ranked=True))]
+    run = written(tmp_path / "runs", "run", played, panels={"core.errands": {"tasks": 1, "hash": "0"}})
+    visit(page, write(Source(runs=[run]), tmp_path))
+    page.locator("#rows .row").first.click()
+    page.wait_for_selector("dialog[open] .step")
+    step = page.locator(".step").first
+    assert step.locator("ol.order li").all_inner_texts() == ["wait", "look around", "go to room 1"]
+    assert "3 candidates, put in order" in step.inner_text()
+
+
 def test_an_episode_can_be_read_beside_itself_at_another_time(page, report):
     visit(page, report)
     page.locator("#rows .row").first.click()
@@ -224,8 +247,11 @@ def test_paper_is_light_and_the_screen_stays_as_it_was(page, report):
     page.click("#theme")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert page.get_attribute("html", "data-theme") == "light"
+    folded = "document.querySelectorAll('main details:not([open])').length"
+    assert page.evaluate(folded) == 0
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert page.get_attribute("html", "data-theme") == "dark"
+    assert page.evaluate(folded) > 0
 
 
 def test_texts_that_would_do_harm_are_shown_as_text(page, hostile):

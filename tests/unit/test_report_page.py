@@ -7,7 +7,7 @@ import json
 import re
 import zlib
 from html.parser import HTMLParser
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import pytest
 
@@ -98,6 +98,19 @@ def test_every_episode_can_be_opened_from_the_list(run):
         number = of.split("errand-")[1].split("/")[0]
         assert chunk["texts"][final] == f"House {number} is quiet."
         assert (len(steps), error, opening[0][0]) == (3, -1, "system")
+
+
+def test_every_step_has_its_admissible_actions_though_only_changes_are_written(run):
+    payload = build_payload([run], ["many"], Limits(), Silent())
+    for chunk in map(unpacked, payload.chunks):
+        now, lists = set(), []
+        for left, joined in chunk["choices"]:
+            now = (now - set(accumulate(left))) | set(accumulate(joined))
+            lists.append({chunk["actions"][number] for number in now})
+        for _, steps, _, _ in chunk["episodes"]:
+            for step in steps:
+                assert lists[step[8]] == {"wait", "look around", chunk["texts"][step[1]]}
+        assert len(lists) <= 5
 
 
 def test_the_figures_of_the_list_are_those_of_the_record(run):
@@ -197,6 +210,16 @@ def test_figures_stand_side_by_side_and_tables_have_the_width():
     ]
     assert "&lt;a&gt;: &amp;b" in text
     assert "<h3>&lt;t&gt;</h3>" in text
+
+
+def test_what_stands_aside_is_folded_under_what_it_is_and_a_heading_is_not_said_again():
+    sheets = [Sheet(name=name, title=title, caption="", columns=("a",), rows=[("b",)]) for name, title in (("a", "S"), ("b", "More: s"))]
+    text = markup(Part(section=Section(name="s", title="S", lead="", pieces=sheets, aside=["b"])))
+    shown, folded = text.split('<details class="more">')
+    assert ('id="table-a"' in shown, 'id="table-b"' in folded) == (True, True)
+    assert folded.startswith("<summary>More</summary>")
+    assert "<h3>S</h3>" not in text
+    assert "<h3>More</h3>" in text
 
 
 def test_a_run_that_is_not_finished_is_said_to_be(tmp_path):

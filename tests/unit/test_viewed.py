@@ -40,10 +40,11 @@ def test_what_was_shown_is_read_from_each_step_s_own_selection():
 
 
 def test_admissible_actions_are_those_of_the_step_and_an_order_of_them_says_that_it_is_one():
-    steps = parse(dump_trajectory(samples.trajectory(length=2))).steps
-    whole = samples.trajectory(length=2).steps
-    assert [step.candidates for step in steps] == [step.query.candidates or () for step in whole]
-    assert [step.ranked for step in steps] == [step.completion.sampling.choices == "rank" for step in whole]
+    plain, ranked = (parse(dump_trajectory(episode(PHASE, 3, "plain", ranked=of))).steps for of in (False, True))
+    assert [step.candidates for step in plain] == [("wait", "look around", f"go to room {at}") for at in (1, 2, 3)]
+    assert [(step.ranked, step.written) for step in plain] == [(False, 2)] * 3
+    assert [(step.ranked, step.written) for step in ranked] == [(True, 0)] * 3
+    assert ranked[0].action == "wait\nlook around\ngo to room 1"
 
 
 def test_tokens_by_step_add_up_to_those_of_the_episode():
