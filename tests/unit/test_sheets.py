@@ -137,7 +137,7 @@ def test_a_leaderboard_has_its_rows_in_order_and_marks_what_is_tied():
     assert list(sheet.marked) == [0, 1]
     assert "66.0 [62.9, 68.8] | " in sheets.to_markdown(sheet).replace("*", "")
     assert "+34.6 [+30.6, +38.2]" in sheets.to_markdown(sheet)
-    assert "under 4.2" in sheet.caption
+    assert "finds 4.2 points four times in five" in sheet.caption
     assert sheets.leaderboard_sheet(dataclasses.replace(board, standings=())) is None
 
 
@@ -150,6 +150,19 @@ def test_differences_are_there_once_for_each_that_is_known_with_both_p_values():
     found = board.standings[1].versus_best
     row = next(row for row in sheet.rows if row[:2] == [board.standings[1].contender.name, "best"])
     assert row[2:] == [found.interval, f"{found.p:.3f}", f"{found.p_holm:.3f}", found.better, found.worse, found.tasks]
+
+
+def test_a_contender_without_a_seed_of_the_best_is_not_called_best():
+    board = pieces.board(["hamo", "edge"], arms=False)
+    standings = board.standings[0], dataclasses.replace(board.standings[1], versus_best=None, tied=True)
+    assert [row[-1] for row in sheets.leaderboard_sheet(dataclasses.replace(board, standings=standings)).rows] == ["best", "not compared"]
+
+
+def test_captions_say_what_intervals_are_over():
+    assert "over tasks and seeds" in sheets.leaderboard_sheet(pieces.board()).caption
+    assert "intervals over tasks. " in sheets.leaderboard_sheet(pieces.board(seeds=(0,))).caption
+    mixed = dataclasses.replace(pieces.board(), standings=(*pieces.board().standings, *pieces.board(seeds=(0,)).standings))
+    assert "over tasks, and seeds where there are several" in sheets.differences_sheet(mixed).caption
 
 
 def test_a_contest_marks_in_every_column_the_best_and_what_is_tied_with_it():

@@ -91,3 +91,11 @@ class Board:
     def level(self) -> float:
         """A difference is found where its p after Holm's correction lies below."""
         return Bootstrap(confidence=self.confidence).level
+
+    @property
+    def over(self) -> str:
+        """What its intervals are over, in words."""
+        seeds = [len(standing.contender.scores) for standing in self.standings]
+        if max(seeds, default=1) == 1:
+            return "tasks"
+        return "tasks and seeds" if min(seeds) > 1 else "tasks, and seeds where there are several"

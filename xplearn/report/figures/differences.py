@@ -51,13 +51,13 @@ def forest(board: Board, versus: Versus = "base", *, name: str = "") -> Figure |
         y = top + interval.HEAD + number * _ROW
         with drawing.titled(_told(standing, found, versus)):
             _name(drawing, y, label, found)
-            _dot(drawing, scale, y + interval.NAME + interval.LINE / 2, found, told=found.p_holm < 1.0 - board.confidence)
+            _dot(drawing, scale, y + interval.NAME + interval.LINE / 2, found, told=found.p_holm < board.level)
     title = f"Difference from {AGAINST[versus]}: {board.title}"
     return drawing.figure(interval.foot(top, end), name=name or f"forest-{versus}", title=title, caption=_caption(board, versus, rows))
 
 
 def _entries(board: Board) -> list[legend.Entry]:
-    level = f"{1.0 - board.confidence:.3g}"
+    level = f"{board.level:.3g}"
     entries: list[legend.Entry] = [
         (legend.rule("k-whisker k-pos", shape="square", marked="k-pos"), f"better (Holm p < {level})"),
         (legend.rule("k-whisker k-neg", shape="diamond", marked="k-neg"), "worse"),
@@ -96,10 +96,9 @@ def _told(standing: Standing, found: Difference, versus: Versus) -> str:
 
 
 def _caption(board: Board, versus: Versus, rows: list[tuple[Standing, Difference]]) -> str:
-    level = 1.0 - board.confidence
-    up = sum(found.p_holm < level and found.interval.mean > 0 for _, found in rows)
-    down = sum(found.p_holm < level and found.interval.mean < 0 for _, found in rows)
+    up = sum(found.p_holm < board.level and found.interval.mean > 0 for _, found in rows)
+    down = sum(found.p_holm < board.level and found.interval.mean < 0 for _, found in rows)
     return (
-        f"Paired differences from {AGAINST[versus]} in points with {100 * board.confidence:g} % bootstrap intervals; p of a paired "
+        f"Paired differences from {AGAINST[versus]} in points with {100 * board.confidence:g} % intervals over {board.over}; p of a paired "
         f"permutation test over tasks, after Holm's correction: {up} of {len(rows)} better, {down} worse."
     )

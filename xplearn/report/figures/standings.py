@@ -55,10 +55,10 @@ def leaderboard(board: Board, *, name: str = "leaderboard") -> Figure | None:
     for rank, (label, group) in enumerate(groups.items()):
         drawing.text((8, y + 18), f"{rank + 1}", "k-muted", size=TEXT)
         drawing.text((30, y + 18), label, "k-strong", size=TEXT, room=drawing.width - 44)
-        _arms(drawing, scale, y + interval.NAME, hue(rank), group)
+        _arms(drawing, scale, y + interval.NAME, hue(rank), group, best=board.standings[0])
         y += _height(group)
     caption = (
-        f"Mean score, 0 to 100, with {100 * board.confidence:g} % bootstrap intervals; {len(groups)} configurations, "
+        f"Mean score, 0 to 100, with {100 * board.confidence:g} % bootstrap intervals over {board.over}; {len(groups)} configurations, "
         f"best first: {board.standings[0].contender.name} with {board.standings[0].mean.text()}."
     )
     return drawing.figure(interval.foot(top, end), name=name, title=f"Leaderboard: {board.title}", caption=caption)
@@ -90,7 +90,7 @@ def _bands(drawing: Drawing, groups: dict[str, list[Standing]], y: float) -> Non
         y += _height(group)
 
 
-def _arms(drawing: Drawing, scale: Scale, y: float, colour: int, group: Sequence[Standing]) -> None:
+def _arms(drawing: Drawing, scale: Scale, y: float, colour: int, group: Sequence[Standing], *, best: Standing) -> None:
     interval.rules(drawing, scale, y, y + interval.LINE * len(group) + 3)
     y += interval.LINE / 2 + 1
     for standing in sorted(group, key=lambda found: found.contender.arm):
@@ -101,16 +101,16 @@ def _arms(drawing: Drawing, scale: Scale, y: float, colour: int, group: Sequence
             filled = f"k-s{colour}" if standing.contender.arm == "experience" else "k-hollow"
             interval.dot(drawing, scale, y, standing.mean, look=f"k-l{colour}", mark=f"k-solid {filled} k-l{colour}")
             interval.figures(drawing, y, standing.mean.text(), strong=standing.tied)
-            _sign(drawing, y, standing)
+            _sign(drawing, y, standing, best)
         y += interval.LINE
 
 
-def _sign(drawing: Drawing, y: float, standing: Standing) -> None:
+def _sign(drawing: Drawing, y: float, standing: Standing, best: Standing) -> None:
     """A star for the best, a sign for those that cannot be told from it."""
     x = drawing.width - interval.FIGURES + 14
-    if standing.versus_best is None:
+    if standing is best:
         drawing.marker("star", (x, y), "k-star", size=5)
-    elif standing.tied:
+    elif standing.tied and standing.versus_best is not None:
         drawing.text((x, y + 5), "≈", "k-strong", anchor="middle", size=TEXT)
 
 

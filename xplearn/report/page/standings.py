@@ -63,9 +63,9 @@ def _rest(board: Board, suffix: str) -> list[Piece | None]:
 
 def _lead(board: Board) -> str:
     panel = ", ".join(f"{tasks} tasks of {domain}" for domain, tasks in board.panel.items())
-    parts = [f"Evaluated on {panel}; intervals hold {100 * board.confidence:g} % and are over tasks and seeds."]
+    parts = [f"Evaluated on {panel}; intervals hold {100 * board.confidence:g} % and are over {board.over}."]
     if board.detectable is not None:
-        parts.append(f"A paired difference below {board.detectable:.1f} points is more likely missed than found on this panel.")
+        parts.append(f"One test on this panel finds {board.detectable:.1f} points four times in five, less more seldom.")
     worse = [(found.contender.name, found.versus_base) for found in board.standings if found.versus_base and found.versus_base.worse]
     if worse:
         name, most = max(worse, key=lambda pair: pair[1].worse)

@@ -14,13 +14,13 @@ def leaderboard_sheet(board: Board, *, name: str = "leaderboard-table") -> Sheet
         return None
     columns = ("#", "contender", "arm", "seeds", "mean", "IQM", "vs Base", "vs plain", "tasks worse than Base", "tied with the best")
     rows = [_standing(number, standing) for number, standing in enumerate(board.standings, start=1)]
-    detectable = "" if board.detectable is None else f"; a paired difference under {board.detectable:.1f} is too small for this panel"
+    detectable = "" if board.detectable is None else f" One test on this panel finds {board.detectable:.1f} points four times in five."
     return Sheet(
         name=name,
         title=f"Leaderboard: {board.title}",
         caption=(
-            f"Score, 0 to 100, with {100 * board.confidence:g} % bootstrap intervals over tasks and seeds. IQM: interquartile mean; "
-            f"differences are paired, in points. Marked: not told apart from the best after Holm's correction{detectable}."
+            f"Score, 0 to 100, with {100 * board.confidence:g} % bootstrap intervals over {board.over}. IQM: interquartile mean; "
+            f"differences are paired, in points. Marked: not told apart from the best after Holm's correction.{detectable}"
         ),
         columns=columns,
         rows=rows,
@@ -39,17 +39,16 @@ def differences_sheet(board: Board, *, name: str = "differences-table") -> Sheet
     ]
     if not rows:
         return None
-    level = 1.0 - board.confidence
     return Sheet(
         name=name,
         title=f"Paired differences: {board.title}",
         caption=(
-            f"In points with {100 * board.confidence:g} % bootstrap intervals. p: two-sided paired permutation test over tasks; Holm: "
-            f"after Holm's correction over the board. Marked: below {level:.3g} after it."
+            f"In points with {100 * board.confidence:g} % intervals over {board.over}. p: two-sided paired permutation test over tasks, "
+            f"for the seeds that were run; Holm: corrected for all that are against the same. Marked: below {board.level:.3g} then."
         ),
         columns=("contender", "against", "difference", "p", "p (Holm)", "tasks better", "tasks worse", "tasks"),
         rows=rows,
-        marked=[number for number, found in enumerate(_differences(board)) if found.p_holm < level],
+        marked=[number for number, found in enumerate(_differences(board)) if found.p_holm < board.level],
         signed=(2,),
     )
 
@@ -95,7 +94,7 @@ def _standing(rank: int, standing: Standing) -> list[Cell]:
         base.interval if base is not None else None,
         plain.interval if plain is not None else None,
         f"{base.worse} of {base.tasks}" if base is not None else None,
-        "best" if standing.versus_best is None else "yes" if standing.tied else "no",
+        "best" if rank == 1 else "not compared" if standing.versus_best is None else "yes" if standing.tied else "no",
     ]
 
 
