@@ -1,5 +1,7 @@
+import contextlib
 import dataclasses
 import json
+import resource
 import subprocess
 import sys
 from dataclasses import replace
@@ -27,10 +29,9 @@ def header(**changes):
 
 
 def write(folder, *numbers, phase="train/0/0"):
-    writer = RunWriter(folder)
-    for number in numbers:
-        writer.episode(trajectory(number), episode_result(trajectory(number), phase))
-    writer.close()
+    with contextlib.closing(RunWriter(folder)) as writer:
+        for number in numbers:
+            writer.episode(trajectory(number), episode_result(trajectory(number), phase))
 
 
 def test_name_of_the_folder_depends_on_the_experiment_and_not_on_how_it_is_carried_out():
@@ -74,6 +75,22 @@ def test_trajectory_whose_episode_was_never_recorded_is_dropped(tmp_path):
     write(folder, 0, 1)
     lines = folder.episodes.read_bytes().splitlines(keepends=True)
     folder.episodes.write_bytes(lines[0])
+    write(folder, 1)
+    Header(resolved=RESOLVED).write(folder.header)
+    assert list(load(tmp_path).trajectories("train/0/0")) == [trajectory(0), trajectory(1)]
+
+
+def test_a_disk_that_fills_up_leaves_nothing_that_counts_as_recorded(tmp_path):
+    folder = RunFolder(tmp_path)
+    write(folder, 0)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (folder.trajectories("train/0/0").stat().st_size + 50, before[1]))
+    try:
+        with pytest.raises(OSError, match="too large"):
+            write(folder, 1)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert RunWriter(folder).done("train/0/0") == {trajectory(0).id}
     write(folder, 1)
     Header(resolved=RESOLVED).write(folder.header)
     assert list(load(tmp_path).trajectories("train/0/0")) == [trajectory(0), trajectory(1)]

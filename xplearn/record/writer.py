@@ -98,4 +98,6 @@ class RunWriter:
             file = self._files[path] = path.open("ab", buffering=0)
             if new:
                 sync(path.parent)
-        file.write(line.encode() + b"\n")
+        left = memoryview(line.encode() + b"\n")
+        while left:  # a disk that fills up takes a part first, and raises when it is asked to take the rest
+            left = left[file.write(left) :]
