@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from xplearn.builtin.selectors import AllSelector
 from xplearn.builtin.toys_counting import Counting
 from xplearn.config import load_experiment
 from xplearn.errors import ContractError
@@ -16,6 +17,7 @@ from xplearn.plugins import Plugins
 from xplearn.record.lines import read_lines
 from xplearn.record.reader import load
 from xplearn.testing.dial import DialPolicy, TurnLearner
+from xplearn.types import Selection
 
 BASE = {
     "stream": [
@@ -101,11 +103,24 @@ class UnkeyedPolicy(CountedPolicy):
         return super().provides - {"policy.keyed"}
 
 
+class LateSelector(AllSelector):
+    """Shows more in later rounds."""
+
+    def setup(self, agent):
+        self._agent = agent
+
+    def select(self, queries, store):
+        most = 1 + self._agent.position[1]
+        found = super().select(queries, store)
+        return [Selection(experiences=one.experiences[:most], scores=one.scores[:most]) for one in found]
+
+
 class OwnPlugin:
     @hookimpl
     def xplearn_register(self, registry):
         registry.add("policy", "policy", f"{__name__}:CountedPolicy")
         registry.add("policy", "unkeyed", f"{__name__}:UnkeyedPolicy")
+        registry.add("selector", "late", f"{__name__}:LateSelector")
         registry.add("learner", "turn", f"{__name__}:CountedLearner")
         registry.add("learner", "peek", f"{__name__}:PeekingLearner")
         registry.add("learner", "idle", f"{__name__}:IdleLearner")
@@ -248,6 +263,15 @@ def test_another_selector_shares_what_never_reads_it(tmp_path, filled):
     assert (steps, calls) > (0, 0)
     alone, *_ = start(tmp_path / "alone", selector={"name": "core.nearest", "k": 2})
     assert outcome(run) == outcome(alone)
+
+
+def test_who_asks_where_the_run_is_shares_no_episode_with_experience_from_elsewhere(tmp_path, shared):
+    written = {"env": "core.counting", "tasks": {"limit": 4}}
+    changes = {"selector": "own.late", "warmup": [], "learner": "own.tell"}
+    for rounds in (1, 2):
+        stream = [written, {**written, "rounds": rounds, "record": False}]
+        run, *_ = start(tmp_path / f"sharing-{rounds}", shared, stream=stream, **changes)
+        assert outcome(run) == outcome(start(tmp_path / f"alone-{rounds}", stream=stream, **changes)[0])
 
 
 def test_another_bank_shares_no_episode_with_experience(tmp_path, filled):

@@ -10,6 +10,7 @@ pytest.importorskip("xplearn_edge")
 pytest.importorskip("xplearn_expweaver")
 pytest.importorskip("xplearn_hamo")
 
+import torch
 from safetensors.torch import load_file
 
 from xplearn.config import load_experiment
@@ -100,6 +101,20 @@ def test_a_warm_up_is_learned_once_by_all_who_learn_otherwise_afterwards(tmp_pat
     ]
     for path, value in _tensors(alone).items():
         assert value.sub(_tensors(other)[path]).abs().max() < 1e-4, path
+
+
+def test_other_threads_share_nothing_that_a_model_did(tmp_path):
+    shared, before = Shared(tmp_path / "shared", least_seconds=0.0), torch.get_num_threads()
+    changes = {"policy": {**BASE["policy"], "threads": 0}, "stream": [ERRANDS], "warmup": [], "learner": []}
+    played = []
+    try:
+        for name, threads in (("first", 1), ("second", 1), ("third", 2)):
+            torch.set_num_threads(threads)
+            start(tmp_path / name, shared, changes)
+            played.append(len(list(shared.folder.glob("episodes/*/*"))))
+    finally:
+        torch.set_num_threads(before)
+    assert played[0] == played[1] == played[2] / 2
 
 
 def _tensors(run):

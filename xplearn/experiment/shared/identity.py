@@ -19,7 +19,7 @@ from xplearn.component import Component
 from xplearn.experiment.shared.memo import key_of
 from xplearn.interfaces import LocalPolicy
 from xplearn.record.provenance import package_versions
-from xplearn.record.tensors import digest_of
+from xplearn.record.tensors import digest_of, is_tensor
 from xplearn.schema import EnvSpec
 
 if TYPE_CHECKING:
@@ -81,17 +81,29 @@ class Identity:
         return {"name": name, "fields": fields, "files": files, "code": _code(type(part))}
 
     def _weights(self, policy: LocalPolicy) -> Json:
-        """As it was made, as it was last saved, and where it computes."""
+        """As it was made, as it was last saved, and what computes it."""
         if self._saved[0] != policy.version:
             self._saved = (policy.version, _folder(self._run.checkpoints.place / "policy"))
-        device = next((str(getattr(value, "device", "")) for _, value in policy.parameters()), "")
-        return {"made": policy.identity, "saved": self._saved[1], "device": device}
+        return {
+            "made": policy.identity,
+            "saved": self._saved[1],
+            "computed": _computed(next((value for _, value in policy.parameters()), None)),
+        }
 
 
 @functools.cache
 def everywhere() -> Json:
     """What all work depends on: the core's code, and the packages that can change a result."""
     return {"packages": package_versions(), "code": _package("xplearn")}
+
+
+def _computed(parameter: Any) -> list[Any]:
+    """Device of a tensor and threads of its operations: both change last digits, and training makes more of them."""
+    if not is_tensor(parameter):
+        return []
+    import torch
+
+    return [str(parameter.device), torch.get_num_threads()]
 
 
 def _texts(value: Any) -> Iterator[str]:

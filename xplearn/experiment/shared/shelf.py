@@ -55,7 +55,8 @@ class Shelf:
 def rollouts(run: Context, spec: EnvSpec, episodes: Sequence[Assignment], how: Sampling) -> Shelf:
     """The shelf of a phase's rollouts.
 
-    The plain arm depends on the policy and the environment alone; the other one also on the bank and what is shown of it.
+    The plain arm depends on the policy and the environment alone; the other one also on the bank and what is shown of it, for which
+    parts may ask where in the stream the run is.
     """
     policy, environment = (run.identity.policy(), run.identity.environment(spec)) if run.shared is not None else (None, None)
     if policy is None or environment is None:
@@ -68,7 +69,8 @@ def rollouts(run: Context, spec: EnvSpec, episodes: Sequence[Assignment], how: S
         "max_steps": run.experiment.run.max_steps,
         "seed": run.agent.seed,
     }
-    bases = {arm: key_of(base | ({"acting": run.identity.acting()} if arm == "experience" else {})) for arm in {e.arm for e in episodes}}
+    shown = {"acting": run.identity.acting(), "position": run.agent.position}
+    bases = {arm: key_of(base | (shown if arm == "experience" else {})) for arm in {e.arm for e in episodes}}
     return Shelf(run, ROLLOUTS, {episode.id: key_of([bases[episode.arm], *_drawn(episode)]) for episode in episodes})
 
 
