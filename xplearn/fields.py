@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import os
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import MISSING
 from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
@@ -50,7 +51,7 @@ def instantiate(cls: type[T], fields: Mapping[str, Any], path: str) -> T:
 def _checked(cls: type[Any], leaves: Mapping[str, Any], path: str) -> dict[str, Any]:
     """The given leaf fields, converted and checked by OmegaConf; fields that were not given are left to their defaults."""
     try:
-        merged = OmegaConf.merge(OmegaConf.structured(cls), leaves)
+        merged = OmegaConf.merge(_structured(cls), leaves)
         container = cast("dict[str, Any]", OmegaConf.to_container(merged, resolve=True))
     except (ConfigKeyError, ConfigAttributeError) as error:
         raise ConfigError(_join(path, error.full_key or ""), _unknown_key(cls, error)) from None
@@ -61,6 +62,12 @@ def _checked(cls: type[Any], leaves: Mapping[str, Any], path: str) -> dict[str, 
         wrong = next((key for key, value in leaves.items() if isinstance(value, Mapping)), "")
         raise ConfigError(_join(path, wrong), "want a list, not a mapping") from None
     return {key: container[key] for key in leaves}
+
+
+@functools.cache
+def _structured(cls: Hashable) -> Any:
+    """A class as OmegaConf sees it, to be merged into copies: the grid of a cross asks thousands of times."""
+    return OmegaConf.structured(cls)
 
 
 def _nested(hint: Any, default: Any, value: Any, path: str) -> Any:
