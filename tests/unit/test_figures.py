@@ -267,6 +267,12 @@ def test_gains_are_bars_up_or_down_from_zero():
     assert float(bars[0].get("y")) < float(bars[1].get("y"))
 
 
+def test_where_only_one_arm_was_played_the_bank_stands_alone():
+    found = figures.gain_and_bank(alone(pieces.rounds(4, both=False)))
+    assert found.title == "Bank over the rounds"
+    assert "experience helped" not in shown(found)
+
+
 def test_a_coverage_curve_rises_and_carries_its_knee():
     found = figures.coverage(alone([(0, 0, {"gains": [4, 2, 1, 1], "kept": 2, "knee": 2, "cards": 9})]))
     (curve,) = re.findall(r'class="k-curve k-l0" d="M([^"]*)"', found.svg)

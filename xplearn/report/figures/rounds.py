@@ -65,11 +65,6 @@ def gain_and_bank(rounds: Table[Rounds], *, name: str = "gain-and-bank") -> Figu
     shown = _shown(rounds, lambda found: found.gain is not None or bool(found.bank))
     if not shown:
         return None
-    entries: list[legend.Entry] = [
-        (legend.patch("k-pos"), "experience helped"),
-        (legend.patch("k-neg k-wash"), "it hurt"),
-        (legend.patch("k-s5 k-shade", "k-thin k-l5"), "experiences in the bank"),
-    ]
     gains = [found.gain for of in _all(shown) for found in of if found.gain is not None]
     banks = [float(found.bank or 0) for of in _all(shown) for found in of]
     bank, small = 52.0, 22.0
@@ -77,7 +72,9 @@ def gain_and_bank(rounds: Table[Rounds], *, name: str = "gain-and-bank") -> Figu
         table=shown, height=bank + 110.0 * bool(gains), small=small + 48.0 * bool(gains), margin=max(32.0, margin([compact(max(banks))]))
     )
     drawing = multiples.drawing()
-    slots, end = multiples.place(drawing, legend.legend(drawing, [*entries, *_parted(shown)], 2.0) + 6.0)
+    entries: list[legend.Entry] = [(legend.patch("k-s5 k-shade", "k-thin k-l5"), "experiences in the bank"), *_parted(shown)]
+    helped: list[legend.Entry] = [(legend.patch("k-pos"), "experience helped"), (legend.patch("k-neg k-wash"), "it hurt")]
+    slots, end = multiples.place(drawing, legend.legend(drawing, [*(helped if gains else []), *entries], 2.0) + 6.0)
     share = small if multiples.dense else bank
     longest = _lengths(shown) if multiples.dense else _length
     for slot in slots:
@@ -87,8 +84,9 @@ def gain_and_bank(rounds: Table[Rounds], *, name: str = "gain-and-bank") -> Figu
             _gains(Panel(drawing, upper, _along(longest(slot), box), around([0.0, *gains], upper.bottom, upper.top)), slot, of)
         under = Panel(drawing, lower, _along(longest(slot), box), Scale(0.0, max(1.0, *banks), lower.bottom, lower.top))
         _bank(under, "" if gains else slot.title, slot, of)
-    caption = "Training score of the experience arm minus the plain arm's, in points, by round; below it the size of the bank."
-    return drawing.figure(below(drawing, end, "round"), name=name, title="Gain and bank over the rounds", caption=caption)
+    gained = "Training score of the experience arm minus the plain arm's, in points, by round; below it the size of the bank."
+    title, caption = ("Gain and bank", gained) if gains else ("Bank", "Experiences in the bank, by round.")
+    return drawing.figure(below(drawing, end, "round"), name=name, title=f"{title} over the rounds", caption=caption)
 
 
 def mean(seeds: Sequence[Rounds]) -> Rounds:
