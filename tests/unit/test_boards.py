@@ -186,6 +186,12 @@ def test_across_needs_two_boards_of_different_domains_with_a_contender_in_common
     assert across([grpo, clone, one_board("web", ({"stream": "web", "learner": "grpo"}, 1))]) is None
 
 
+def test_boards_with_banks_of_other_encoders_are_not_pooled():
+    here, there = one_board("alf", ({}, 10)), one_board("shop", ({}, 30))
+    assert across([replace(here, encoder="a"), there]).encoder == "a"
+    assert across([replace(here, encoder="a"), replace(there, encoder="b")]) is None
+
+
 def test_across_boards_without_a_cross_names_tell_contenders():
     here, there = one_board("alf", ({}, 10)), one_board("shop", ({}, 30))
     assert [(one.contender.name, one.mean.mean) for one in across([here, there]).standings] == [("own+Harness", 20.0)]

@@ -78,3 +78,10 @@ def test_a_run_that_goes_on_names_the_encoder_of_the_bank_it_finds(runs, tmp_pat
     (folder / "run.json").write_text(json.dumps(raw | {"status": "interrupted", "encoder": ""}))
     xplearn.run(CONFIG | BANK, run__dir=str(tmp_path), run__name="wide")
     assert load(folder).header.encoder == "core.hashing/256"
+
+
+def test_a_version_that_is_not_known_is_not_the_same(runs):
+    bare, wide, _ = runs
+    unknown = load(wide.path)
+    unknown.header.environments = {}
+    assert "is unknown, in" in str(apart(unknown, bare))

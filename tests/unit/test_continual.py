@@ -182,6 +182,15 @@ def test_order_of_episodes_and_other_phases_change_nothing():
     assert matrix(results).figures() == matrix().figures()
 
 
+def test_the_average_of_one_stage_is_its_final_and_of_several_the_mean_of_theirs():
+    found = matrix().figures()["average"]
+    assert found.mean == pytest.approx(65.0)
+    assert found.low < 65.0 < found.high
+    alone = matrix(stream=["ant"], expected={"ant": 2}).figures()
+    assert alone["average"] == alone["final"]
+    assert alone["final"].mean == 70.0
+
+
 def test_interval_of_the_only_domains_final_is_the_tables():
     values = random.Random(3).choices(range(101), k=30)
     results = [episode(point, "ant", f"{number:02}", value / 100) for point in range(3) for number, value in enumerate(values)]

@@ -86,6 +86,8 @@ class Board:
     detectable: float | None
     """Smallest paired difference, in points, that a two-sided test on this panel finds four times in five; None if nothing is known."""
     confidence: float
+    encoder: str = ""
+    """That of every bank of vectors on it; empty where there is none."""
 
     @property
     def level(self) -> float:

@@ -18,7 +18,7 @@ import numpy as np
 
 from xplearn.errors import ConfigError
 from xplearn.metrics.bootstrap import ANY, Array, Bootstrap, Interval, Range
-from xplearn.metrics.finals import final_score
+from xplearn.metrics.finals import average_score, final_score
 from xplearn.metrics.paired import scores_by_pairing, task_means
 from xplearn.metrics.retention import kept
 from xplearn.metrics.scores import evaluated
@@ -78,7 +78,7 @@ FIGURES: Mapping[str, Figure] = {
 }
 """By name, in the order of ``Matrix.figures``."""
 
-_RANGES: Mapping[Figure, Range] = {final: (0.0, 100.0), average: (0.0, 100.0), forgetting: (-100.0, 0.0)}
+_RANGES: Mapping[Figure, Range] = {forgetting: (-100.0, 0.0)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,7 +113,8 @@ class Matrix:
 
         None for what is not defined: transfer and forgetting with one stage, forward transfer without an evaluation before learning.
         """
-        return {name: self._interval(figure) for name, figure in FIGURES.items()} | {"final": final_score({0: self})}
+        found = {name: self._interval(figure) for name, figure in FIGURES.items()}
+        return found | {"final": final_score({0: self}), "average": average_score(self)}
 
     def resampled(self, reached: int) -> Array:
         """The matrix up to stage ``reached`` on resampled tasks, ``[resamples, 1 + reached, D]``; the same tasks for both arms."""

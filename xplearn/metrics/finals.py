@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,24 @@ def final_score(scores: BySeed) -> Interval | None:
         return None
     (grid,) = grids(_tasks(scores, reached))
     return Estimator(_any(scores).bootstrap).mean(grid)
+
+
+def average_score(matrix: Matrix) -> Interval | None:
+    """``continual.average`` of one seed; None where no stage is reached.
+
+    Each task counts in every stage that has seen its domain, as one of that many domains.
+    """
+    found: dict[tuple[str, str], float] = defaultdict(float)
+    for stage in range(1, matrix.reached + 1):
+        domains = set(matrix.stream[:stage])
+        for domain in domains:
+            for task, score in matrix.scores[stage, domain].items():
+                found[domain, task] += score / len(domains)
+    if not found:
+        return None
+    everything = len(set(matrix.stream[: matrix.reached])) / matrix.reached
+    (grid,) = grids({0: {task: everything * share for task, share in found.items()}})
+    return Estimator(matrix.bootstrap).mean(grid)
 
 
 def final_difference(ours: BySeed, theirs: BySeed) -> Interval | None:

@@ -9,6 +9,7 @@ from xplearn.errors import RecordError
 from xplearn.record.header import require_comparable
 
 if TYPE_CHECKING:
+    from xplearn.record.header import Header
     from xplearn.record.reader import Run
 
 
@@ -44,7 +45,7 @@ def alike(runs: Iterable[Run]) -> tuple[list[list[Run]], RecordError | None]:
 
 def _require_one_table(run: Run, other: Run) -> None:
     ours, theirs = run.header, other.header
-    require_comparable(run.path, ours.environments, theirs.environments, "environment version", other=other.path)
+    require_comparable(run.path, _versions(ours), _versions(theirs), "environment version", other=other.path)
     require_comparable(run.path, ours.panels, theirs.panels, "panel", other=other.path)
     if ours.encoder and theirs.encoder and ours.encoder != theirs.encoder:
         raise RecordError(
@@ -52,3 +53,8 @@ def _require_one_table(run: Run, other: Run) -> None:
             f"its bank has vectors of encoder '{ours.encoder}', that in {other.path} of '{theirs.encoder}': figures of the two must not"
             " stand in one table. Show each by itself, or run both with one encoder",
         )
+
+
+def _versions(header: Header) -> dict[str, str]:
+    """By domain; what is not known is a version of its own."""
+    return {**dict.fromkeys(header.panels, "unknown"), **header.environments}

@@ -62,20 +62,23 @@ def across(boards: Sequence[Board]) -> Board | None:
     """One board of the contenders that stand on all of several, such as those that a cross has for each of its streams.
 
     Contenders are the same where they have the same labels, those aside that tell boards apart; without labels, the same name. The tasks of
-    all boards are one panel, whose domains count alike. None unless there are two boards of different domains with one in common.
+    all boards are one panel, whose domains count alike. None unless there are two boards of different domains with one in common, and where
+    they have banks of several encoders.
     """
+    encoders = {board.encoder for board in boards if board.encoder}
     domains = Counter(domain for board in boards for domain in board.panel)
-    if len(boards) < 2 or max(domains.values()) > 1:
+    if len(boards) < 2 or max(domains.values()) > 1 or len(encoders) > 1:
         return None
     axes = _shared_axes(boards)
-    found = [{_identity(standing.contender, axes): standing.contender for standing in board.standings} for board in boards]
-    pooled = [_pooled([by_key[key] for by_key in found], axes) for key in found[0] if all(key in by_key for by_key in found)]
+    by_board = [{_identity(standing.contender, axes): standing.contender for standing in board.standings} for board in boards]
+    pooled = [_pooled([by_key[key] for by_key in by_board], axes) for key in by_board[0] if all(key in by_key for by_key in by_board)]
     everywhere = [contender for contender in pooled if contender.scores]
     if not everywhere:
         return None
     environments = {domain: version for board in boards for domain, version in board.environments.items()}
     bootstrap = Bootstrap(confidence=boards[0].confidence)
-    return leaderboard(_renamed(everywhere), title=EVERYWHERE, environments=environments, bootstrap=bootstrap)
+    found = leaderboard(_renamed(everywhere), title=EVERYWHERE, environments=environments, bootstrap=bootstrap)
+    return replace(found, encoder="".join(encoders))
 
 
 def _groups(found: Iterable[Played]) -> tuple[list[list[Played]], list[Refused]]:
@@ -97,12 +100,13 @@ def _groups(found: Iterable[Played]) -> tuple[list[list[Played]], list[Refused]]
 def _board(group: Sequence[Played]) -> Board:
     header = group[0].run.header
     evaluate = header.resolved["evaluate"]
-    return leaderboard(
+    found = leaderboard(
         contenders(group),
         title=", ".join(sorted(header.panels)),
         environments={domain: header.environments.get(domain, "") for domain in header.panels},
         bootstrap=Bootstrap(confidence=evaluate["confidence"], resamples=evaluate["resamples"]),
     )
+    return replace(found, encoder=next((one.run.header.encoder for one in group if one.run.header.encoder), ""))
 
 
 def _titled(found: Sequence[Board]) -> list[Board]:
