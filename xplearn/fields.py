@@ -51,7 +51,7 @@ def instantiate(cls: type[T], fields: Mapping[str, Any], path: str) -> T:
 def _checked(cls: type[Any], leaves: Mapping[str, Any], path: str) -> dict[str, Any]:
     """The given leaf fields, converted and checked by OmegaConf; fields that were not given are left to their defaults."""
     try:
-        merged = OmegaConf.merge(_structured(cls), leaves)
+        merged = OmegaConf.merge(_structured(cast("Hashable", cls)), leaves)
         container = cast("dict[str, Any]", OmegaConf.to_container(merged, resolve=True))
     except (ConfigKeyError, ConfigAttributeError) as error:
         raise ConfigError(_join(path, error.full_key or ""), _unknown_key(cls, error)) from None
