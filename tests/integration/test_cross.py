@@ -251,7 +251,9 @@ def test_a_process_that_loses_whoever_started_it_stops_and_its_cell_goes_on_late
     worker.stdin.write(json.dumps({"id": "a", "given": long, "folder": str(tmp_path)}).encode() + b"\n")
     worker.stdin.flush()
     deadline = time.monotonic() + 60
-    while not any(path.stat().st_size for path in tmp_path.glob("*/episodes.jsonl")) and worker.poll() is None and time.monotonic() < deadline:
+    while worker.poll() is None and time.monotonic() < deadline:
+        if any(path.stat().st_size for path in tmp_path.glob("*/episodes.jsonl")):
+            break
         time.sleep(0.01)
     answer, _ = worker.communicate(timeout=60)
     assert (answer, worker.returncode) == (b"", 0)
