@@ -18,8 +18,9 @@ def test_a_scale_is_monotone_and_holds_every_value(values, one, other):
     low, high = sorted([one, other])
     assert scale(low) <= scale(high)
     assert all(10.0 <= scale(value) <= 110.0 for value in (*values, one, other))
-    assert scale.low <= min(values) + 1e-6 * max(1.0, abs(min(values)))
-    assert scale.high >= max(values) - 1e-6 * max(1.0, abs(max(values)))
+    slack = 1e-6 + 1e-8 * max(scale.high - scale.low, abs(scale.low), abs(scale.high))
+    assert scale.low <= min(values) + slack
+    assert scale.high >= max(values) - slack
 
 
 @given(FINITE, st.floats(1e-3, 1e6))
