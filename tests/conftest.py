@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
 import pytest
+
+from xplearn.cli import terminal
 
 
 def unavailable(reason: str) -> None:
@@ -12,6 +15,13 @@ def unavailable(reason: str) -> None:
     if os.environ.get("CI") == "true":
         pytest.fail(f"needed in CI: {reason}")
     pytest.skip(reason)
+
+
+@pytest.fixture(autouse=True)
+def _console_of_its_own() -> Iterator[None]:
+    """The console takes the terminal's width when it is first used; a test that sets another must not leave it to the next."""
+    yield
+    terminal.console.cache_clear()
 
 
 @pytest.fixture(autouse=True)
