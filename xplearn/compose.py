@@ -228,6 +228,9 @@ def _descend(node: Any, key: str, path: str) -> Any:
 def _index(node: list[Any], key: str, path: str, *, more: bool = False) -> int:
     """The position in a list that a key names; with ``more`` the one after its last as well."""
     last = len(node) - 1 + more
+    if not (key.isascii() and key.isdecimal()) and node:
+        items = "1 item; want its number" if len(node) == 1 else f"{len(node)} items; want the number of one, from 0"
+        raise ConfigError(path, f"the list has {items}, e.g. {path.removesuffix(key)}0.{key}")
     if not (key.isascii() and key.isdecimal()) or int(key) > last:
         raise ConfigError(path, "the list is empty" if last < 0 else f"want a number from 0 to {last}")
     return int(key)

@@ -59,6 +59,9 @@ def load_experiment(
         ConfigError: with the dotted path of what is wrong and the nearest valid name.
     """
     given = compose(source, overrides, registry)
+    if "axes" in given:
+        how = f"xplearn cross {source}" if isinstance(source, str) else "xplearn.cross(…)"
+        raise ConfigError("axes", f"this is a cross file: {how}")
     raw = dict(given)
     order = raw.pop("order", None)
     experiment = instantiate(Experiment, _with_part_specs(raw), "")

@@ -182,7 +182,9 @@ def test_overrides_reach_into_lists_and_bare_names():
         (["backbone.tiny"], "'backbone.tiny' is the name of a preset; to lay it over the rest: preset=[backbone.tiny]"),
         (["learner=[core.clone]", "learner.3.lr=1"], "learner.3: want a number from 0 to 0"),
         (["run=3", "run.seed=1"], "run: is 3, so it has no parts of its own"),
-        (["stream=[{env: core.errands}]", "stream.²=3"], "stream.²: want a number from 0 to 1"),
+        (["stream=[{env: core.errands}]", "stream.²=3"], "stream.²: the list has 1 item; want its number, e.g. stream.0.²"),
+        (["learner=core.clone", "learner.lr=1e-3"], "learner.lr: the list has 1 item; want its number, e.g. learner.0.lr"),
+        (["learner=[core.clone, core.grpo]", "learner.lora.rank=3"], "learner.lora: the list has 2 items; want the number of one, from 0"),
         (["preset=nothing.like.it"], "preset: no preset is called 'nothing.like.it'"),
     ],
 )
@@ -365,6 +367,13 @@ def test_a_key_that_no_experiment_has_is_answered_with_all_that_may_stand_at_the
     with pytest.raises(ConfigError) as error:
         load_experiment(None, [f"{wrong}=x"], REGISTRY)
     assert str(error.value).startswith(f"{wrong}: unknown key; did you mean '{meant}'? (known: preset, order, stream, policy, ")
+
+
+def test_a_cross_file_says_the_command_that_takes_it(tmp_path):
+    file = tmp_path / "cross.yaml"
+    file.write_text("base: {policy: core.random}\naxes: {seed: [0, 1]}\n")
+    with pytest.raises(ConfigError, match=r"^axes: this is a cross file: xplearn cross .*cross\.yaml$"):
+        load_experiment(str(file), [], REGISTRY)
 
 
 @pytest.mark.parametrize("order", ["[0,1]", "[0,1,1]", "[1,2,3]", "[a,b,c]", "2", "[true,0,2]", "{}"])

@@ -116,6 +116,13 @@ def test_a_wrong_file_is_told_with_its_path(said, path, words):
     assert words in message
 
 
+def test_an_experiment_says_the_command_that_takes_it(tmp_path):
+    file = tmp_path / "mine.yaml"
+    file.write_text("policy: core.random\n")
+    with pytest.raises(ConfigError, match=r"^axes: there are none; this is an experiment: xplearn run .*mine\.yaml$"):
+        read_cross(file, installed().registry)
+
+
 def test_patterns_choose_cells_by_label_and_may_say_run_seed():
     axes = read_axes({"selector": SELECTORS, "seed": [0, 1]})
     (pattern,) = read_patterns("skip", [{"selector": ["core.none", "core.nearest k=1"], "run.seed": 1}], axes)

@@ -71,6 +71,9 @@ def read_cross(source: Source, registry: Registry) -> CrossFile:
     here = Path() if isinstance(source, Mapping) else Path(source).parent
     given = json.loads(json.dumps(compose(source if isinstance(source, Mapping) else str(source), [], registry), default=str))
     unknown = next((key for key in given if key not in KEYS), None)
+    if unknown in config.KEYS and "axes" not in given:
+        how = "xplearn.run(…)" if isinstance(source, Mapping) else f"xplearn run {source}"
+        raise ConfigError("axes", f"there are none; this is an experiment: {how}")
     if unknown is not None:
         hint = None if unknown in config.KEYS else nearest(unknown, KEYS)
         guess = f"; did you mean '{hint}'?" if hint else "; what all cells share stands under 'base'"
