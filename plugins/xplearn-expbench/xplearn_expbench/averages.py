@@ -132,15 +132,12 @@ def _average(groups: Sequence[Array], each: bool) -> float | None:
 
 
 def _difference(groups: Sequence[Array], each: bool, bootstrap: Bootstrap) -> Interval | None:
-    """Questions are drawn anew within their task: the tasks are the benchmark, not a sample of tasks."""
-    mean = _average(groups, each)
-    if mean is None:
+    """With an interval over the questions of each task: the tasks are the benchmark, not a sample of tasks."""
+    if not all(len(group) for group in groups):
         return None
-    sizes = [len(group) for group in groups]
-    if min(sizes) < 2:
-        return Interval(mean=mean, low=None, high=None)
-    resampled = np.stack(bootstrap.means(groups), axis=-1) @ _weights(groups, each)
-    return bootstrap.interval(mean, resampled, tasks=sizes)
+    total = sum(map(len, groups))
+    shares = [group * weight * total / len(group) for group, weight in zip(groups, _weights(groups, each), strict=True)]
+    return bootstrap.difference(list(np.concatenate(shares)), within=(-100.0, 100.0), strata=[len(group) for group in groups])
 
 
 def told(points: Mapping[int, Sequence[Line]]) -> str:
