@@ -209,6 +209,29 @@ def test_a_cross_is_followed_with_what_its_cells_are_doing(crossed, tmp_path, mo
     assert [cell.state for cell in load_cross(folder).cells] == ["finished"] * 4
 
 
+def test_what_is_just_being_started_is_waited_for(crossed, tmp_path, monkeypatch, capsys):
+    folder = tmp_path / "x"
+    steps = [folder.mkdir, (folder / "lock").touch, lambda: shutil.copytree(crossed, folder, dirs_exist_ok=True)]
+    monkeypatch.setattr("time.sleep", lambda _: steps.pop(0)())
+    assert main(["show", str(folder), "-f"]) == 0
+    captured = capsys.readouterr()
+    assert captured.err == f"waiting for {folder} (Ctrl-C leaves) …\n"
+    assert "4 cells: 4 finished" in captured.out
+
+
+def test_what_never_comes_is_waited_for_a_while_and_who_leaves_before_is_told_nothing(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("xplearn.cli.places.WAIT_SECONDS", 0.0)
+    assert main(["show", str(tmp_path / "x"), "-f"]) == 2
+    assert "no such folder" in capsys.readouterr().err
+    monkeypatch.undo()
+
+    def leave(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("time.sleep", leave)
+    assert main(["show", str(tmp_path / "x"), "-f"]) == 0
+
+
 def test_a_cross_that_nobody_works_on_any_more_says_so(crossed, tmp_path, monkeypatch):
     folder = tmp_path / "x"
     shutil.copytree(crossed, folder)

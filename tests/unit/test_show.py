@@ -125,6 +125,27 @@ def test_a_run_among_several_that_cannot_be_read_is_told_and_left_out(runs, tmp_
     assert any(line.strip().startswith("a after 1") for line in lines)
 
 
+@pytest.mark.parametrize("command", ["show", "report"])
+def test_a_folder_that_is_not_there_is_answered_with_the_nearest_beside_it(runs, capsys, monkeypatch, command):
+    there = named(runs, "b")
+    wrong = there.with_name(f"{there.name}0")
+    assert main([command, str(wrong)]) == 2
+    assert capsys.readouterr().err == f"RecordError: {wrong}: no such folder; did you mean '{there}'?\n"
+    monkeypatch.chdir(runs.parent)
+    assert main([command, there.name[:-1]]) == 2
+    assert f"did you mean 'runs/{there.name}'?" in capsys.readouterr().err
+    assert main([command, "nothing/like/it"]) == 2
+    assert capsys.readouterr().err == "RecordError: nothing/like/it: no such folder\n"
+
+
+@pytest.mark.parametrize("command", ["show", "report"])
+def test_a_file_is_answered_with_the_folder_of_its_run(runs, capsys, command):
+    run = named(runs, "a")
+    for file in (run / "run.json", next(run.glob("trajectories/train/**/*.jsonl"))):
+        assert main([command, str(file)]) == 2
+        assert capsys.readouterr().err == f"RecordError: {file}: is a file; name its folder: xplearn {command} {run}\n"
+
+
 def test_the_only_run_of_a_folder_must_be_readable(runs, tmp_path, capsys):
     shutil.copytree(named(runs, "a"), tmp_path / "a")
     assert shown(capsys, tmp_path)[0] == 0

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from xplearn.report.page import Source
 
 EXAMPLES = """  xplearn report runs/demo-1a2b3c4d            a page of one run, finished or not: its report/report.html
-  xplearn report crosses/mini                  the folder of a cross: its grid, boards and episodes
+  xplearn report runs/bench                    the folder of a cross: its grid, boards and episodes
   xplearn report runs/a-* runs/b-* --to out    several runs, side by side where they match
   xplearn report runs/a-* --png                figures also as PNG; needs xplearn[report]
   xplearn report runs/a-* --megabytes 40       more of many episodes; 0 leaves them out
@@ -62,12 +62,15 @@ def _source(given: list[Path]) -> Source:
     Raises:
         RecordError: none of them can be read.
     """
+    from xplearn.cli.places import present
     from xplearn.errors import RecordError, XplearnError
     from xplearn.plugins import installed
     from xplearn.record.cross import NAME, load_cross
     from xplearn.record.reader import load
     from xplearn.report.page import Source
 
+    for path in given:
+        present(path, "report")
     place = given[0] if len(given) == 1 and (given[0] / NAME).exists() else None
     cross = load_cross(place) if place is not None else None
     runs: list[Run] = []

@@ -35,6 +35,7 @@ def add(commands: Commands) -> None:
 
 def call(args: argparse.Namespace) -> int:
     """Print one run, several side by side, or list those there are."""
+    from xplearn.cli.places import present
     from xplearn.cli.terminal import console
     from xplearn.record.cross import NAME
     from xplearn.report import text
@@ -43,9 +44,10 @@ def call(args: argparse.Namespace) -> int:
         return _follow(args.runs)
     if not args.runs:
         return _list(Path("runs"))
-    if len(args.runs) == 1 and (Path(args.runs[0]) / NAME).exists():
-        return _cross(Path(args.runs[0]))
-    runs = [run for given in args.runs for run in _runs(Path(given))]
+    folders = [present(Path(given), "show") for given in args.runs]
+    if len(folders) == 1 and (folders[0] / NAME).exists():
+        return _cross(folders[0])
+    runs = [run for folder in folders for run in _runs(folder)]
     if len(runs) > 1:
         _compare(runs)
         return 0
@@ -72,15 +74,21 @@ def _cross(folder: Path) -> int:
 
 
 def _follow(given: Sequence[str]) -> int:
-    """Look on while one run goes on."""
+    """Look on while one run goes on; one that is just being started is waited for."""
     from xplearn.cli.follow import RunView, follow
     from xplearn.cli.follow_cross import CrossView
+    from xplearn.cli.places import present, wait_for
     from xplearn.cli.terminal import console
     from xplearn.record.cross import NAME
 
     if len(given) != 1:
         raise ConfigError("--follow", "looks on at one run, or one cross; name its folder, e.g. xplearn show runs/demo-1a2b3c4d --follow")
     folder = Path(given[0])
+    try:
+        wait_for(folder)
+    except KeyboardInterrupt:
+        return 0
+    present(folder, "show")
     return follow(CrossView(folder) if (folder / NAME).exists() else RunView(folder), console())
 
 
