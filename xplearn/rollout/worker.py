@@ -73,7 +73,7 @@ def _alive(value: T | EnvironmentDiedError) -> T:
 def main() -> None:
     """Serve the pipes this process was started with."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    incoming, outgoing = _claim_pipes()
+    incoming, outgoing = claim_pipes()
     requests: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(incoming, requests), daemon=True).start()
     worker: Worker | None = None
@@ -95,8 +95,8 @@ def main() -> None:
         worker.close()
 
 
-def _claim_pipes() -> tuple[BinaryIO, BinaryIO]:
-    """Keep the protocol's pipes to ourselves: what an environment prints goes to standard error, and it reads nothing."""
+def claim_pipes() -> tuple[BinaryIO, BinaryIO]:
+    """Standard input and output of this process, kept to ourselves: what a part prints goes to standard error, and it reads nothing."""
     incoming, outgoing = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)

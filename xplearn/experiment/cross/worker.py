@@ -20,6 +20,7 @@ from xplearn.experiment.cross.jobs import GRACE_SECONDS, report
 from xplearn.experiment.observer import Silent
 from xplearn.plugins import installed
 from xplearn.report.printable import printable
+from xplearn.rollout.worker import claim_pipes
 
 
 class _Notes(Silent):
@@ -35,7 +36,7 @@ class _Notes(Silent):
 def main() -> None:
     """Run the cell that standard input asks for."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    incoming, outgoing = _claim_pipes()
+    incoming, outgoing = claim_pipes()
     request = json.loads(incoming.readline())
     threading.Thread(target=_stop_when_closed, args=(incoming,), daemon=True).start()
     try:
@@ -44,16 +45,6 @@ def main() -> None:
         return
     outgoing.write(report(outcome))
     outgoing.close()
-
-
-def _claim_pipes() -> tuple[BinaryIO, BinaryIO]:
-    """Keep the pipes to ourselves: what a part prints goes to standard error, and it reads nothing."""
-    incoming, outgoing = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
-    os.dup2(2, 1)
-    return incoming, outgoing
 
 
 def _stop_when_closed(incoming: BinaryIO) -> None:
