@@ -52,8 +52,35 @@ def test_the_last_line_printed_is_the_run_folder(capsys, tmp_path):
 def test_overrides_may_stand_behind_an_option(capsys):
     assert main(["run", "-q", TOY[0], "--quiet", *TOY[1:], "run.sed=1"]) == 2
     assert "run.sed" in capsys.readouterr().err
-    with pytest.raises(SystemExit):
-        main(["run", *TOY, "--nonsense"])
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["cros", "bench.yaml"], "xplearn: no command is called 'cros'; did you mean 'cross'? (known: run, cross, check, "),
+        (["bank", "hsitory", "x"], "xplearn bank: no verb is called 'hsitory'; did you mean 'history'? (known: show, diff, "),
+        (["bank", "show", "x", "--sort", "use"], "xplearn bank show: argument --sort: no value is called 'use'; did you mean 'uses'?"),
+        (["cross", "bench.yaml", "--dryrun"], "xplearn cross: no option is called '--dryrun'; did you mean '--dry-run'? (see: xplearn "),
+        (["run", *TOY, "--nonsense=3"], "xplearn run: no option is called '--nonsense' (see: xplearn run --help)"),
+        (["cross", "bench.yaml", "--cells", "two"], "xplearn cross: argument --cells: invalid int value: 'two'"),
+        (["cross"], "xplearn cross: the following arguments are required: FILE"),
+        (["show", "x", "-f", "a=b"], "xplearn show: unrecognized argument: a=b"),
+    ],
+)
+def test_a_misspelt_word_is_answered_with_one_line_and_the_nearest_valid_one(capsys, words, said):
+    with pytest.raises(SystemExit) as stop:
+        main(words)
+    error = capsys.readouterr().err
+    assert stop.value.code == 2
+    assert error.startswith(said)
+    assert error.count("\n") == 1
+
+
+def test_a_cross_says_where_overrides_belong(capsys):
+    for words in (["bench.yaml", "run.batch=4"], ["bench.yaml", "--cells", "1", "run.batch=4"]):
+        assert main(["cross", *words]) == 2
+        error = capsys.readouterr().err
+        assert error.startswith("ConfigError: a cross takes no overrides, nor anything else behind its file ('run.batch=4'): in bench.yaml")
 
 
 def test_a_reader_that_goes_away_is_no_error(tmp_path):

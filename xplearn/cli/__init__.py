@@ -83,16 +83,17 @@ def _parse(args: Sequence[str]) -> argparse.Namespace:
     namespace, rest = parser.parse_known_args(args)
     for word in rest:
         if word.startswith("-") or "=" not in word or not hasattr(namespace, "overrides"):
-            parser.error(f"unrecognized argument: {word}")
+            namespace.parser.unrecognized(word)
         namespace.overrides.append(word)
     return namespace
 
 
 def _parser(args: Sequence[str]) -> argparse.ArgumentParser:
     from xplearn import __version__
+    from xplearn.cli.arguments import Parser
 
     raw = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(prog="xplearn", description=DESCRIPTION, epilog=EXAMPLES, formatter_class=raw)
+    parser = Parser(prog="xplearn", description=DESCRIPTION, epilog=EXAMPLES, formatter_class=raw)
     parser.add_argument("--version", action="version", version=f"xplearn {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for name in COMMANDS:

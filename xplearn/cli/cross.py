@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xplearn.cli.arguments import Commands, add_command
+from xplearn.errors import ConfigError
 from xplearn.report.printable import printable
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ def add(commands: Commands) -> None:
     """Register the command."""
     parser = add_command(commands, "cross", "run every combination of parts, environments and seeds that a file names", EXAMPLES)
     parser.add_argument("file", metavar="FILE", help="a cross file")
+    parser.add_argument("overrides", nargs="*", help=argparse.SUPPRESS)
     parser.add_argument("--minutes", type=float, metavar="M", help="begin no cell that would go on after so many minutes")
     parser.add_argument("--cells", type=int, metavar="N", help="run at most so many cells")
     parser.add_argument("--jobs", type=int, default=1, metavar="J", help="run so many cells at once, with one thread each (default: 1)")
@@ -56,6 +58,9 @@ def call(args: argparse.Namespace) -> int:
     from xplearn.experiment.cross.run import run_cross
     from xplearn.plugins import installed
 
+    if args.overrides:
+        where = f"in {args.file}, what all cells share stands under 'base', what they differ in under 'axes'"
+        raise ConfigError("", f"a cross takes no overrides, nor anything else behind its file ('{args.overrides[0]}'): {where}")
     budget = Budget(minutes=args.minutes, cells=args.cells, jobs=args.jobs)
     if args.dry_run:
         return _preview(args.file, installed())
