@@ -167,6 +167,18 @@ def test_a_leaderboard_has_both_arms_of_a_configuration_under_one_name_and_marks
     assert "hamo+Harness: mean 66.0 [62.9, 68.8]" in words(real["leaderboard"])
 
 
+def test_configurations_are_ranked_by_their_better_arm_and_equal_ones_alike():
+    board = pieces.board(["hamo", "edge", "grpo"])
+    found = figures.leaderboard(board)
+    assert [said for said in shown(found) if said in ("1", "2", "3")] == ["1", "2", "3"]
+    assert "ranked by their better arm:" in found.caption
+    mean = board.standings[0].mean
+    alike = [dataclasses.replace(of, mean=mean) if of.contender.name.startswith("edge") else of for of in board.standings]
+    found = figures.leaderboard(dataclasses.replace(board, standings=tuple(alike)))
+    assert [said for said in shown(found) if said in ("1", "2", "3")] == ["1", "1", "3"]
+    assert "better arm, equal ones alike:" in found.caption
+
+
 def test_a_better_mean_is_further_right(real):
     marks = list(ET.fromstring(real["leaderboard"].svg).iter(f"{SVG}circle"))
     circles = [float(mark.get("cx")) for mark in marks if re.search(r"k-s\d", mark.get("class"))][1:]
@@ -205,8 +217,17 @@ def test_a_forest_says_which_differences_remain_after_holm_and_on_how_many_tasks
     worse = sum(of.p_holm < 0.05 and of.interval.mean < 0 for of in told)
     assert 0 < worse < better
     assert (marks.count("k-pos") - 1, marks.count("k-neg") - 1) == (better, worse)
+    assert "under 4.2: found less than four times in five" in shown(found)
     assert f"{better} of {len(told)} better, {worse} worse" in found.caption
     assert all(any(f"{of.worse} of {of.tasks} worse" in said for said in shown(found)) for of in told)
+
+
+def test_a_legend_leaves_out_what_is_not_drawn():
+    board = pieces.board(["hamo"], arms=False, base=60.0)
+    untold = dataclasses.replace(board.standings[0].versus_base, p_holm=0.9)
+    board = dataclasses.replace(board, standings=(dataclasses.replace(board.standings[0], versus_base=untold),))
+    assert "not told apart" in shown(figures.forest(board))
+    assert not any(said.startswith(("better", "worse")) for said in shown(figures.forest(board)))
 
 
 def test_a_forest_leaves_out_what_has_no_such_difference(real):

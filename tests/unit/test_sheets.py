@@ -137,7 +137,8 @@ def test_a_leaderboard_has_its_rows_in_order_and_marks_what_is_tied():
     assert list(sheet.marked) == [0, 1]
     assert "66.0 [62.9, 68.8] | " in sheets.to_markdown(sheet).replace("*", "")
     assert "+34.6 [+30.6, +38.2]" in sheets.to_markdown(sheet)
-    assert "finds 4.2 points four times in five" in sheet.caption
+    assert "A true difference of 4.2 points is found four times in five" in sheet.caption
+    assert "of other tasks, not of other seeds" in sheet.caption
     assert sheets.leaderboard_sheet(dataclasses.replace(board, standings=())) is None
 
 
@@ -158,9 +159,16 @@ def test_a_contender_without_a_seed_of_the_best_is_not_called_best():
     assert [row[-1] for row in sheets.leaderboard_sheet(dataclasses.replace(board, standings=standings)).rows] == ["best", "not compared"]
 
 
+def test_equal_means_have_equal_ranks_and_the_first_of_them_alone_is_called_best():
+    board = pieces.board(["hamo", "edge", "grpo"], arms=False)
+    first, second, third = board.standings
+    alike = dataclasses.replace(board, standings=(first, dataclasses.replace(second, mean=first.mean, tied=True), third))
+    assert [(row[0], row[-1]) for row in sheets.leaderboard_sheet(alike).rows] == [(1, "best"), (1, "yes"), (3, "no")]
+
+
 def test_captions_say_what_intervals_are_over():
     assert "over tasks and seeds" in sheets.leaderboard_sheet(pieces.board()).caption
-    assert "intervals over tasks. " in sheets.leaderboard_sheet(pieces.board(seeds=(0,))).caption
+    assert "intervals over tasks; " in sheets.leaderboard_sheet(pieces.board(seeds=(0,))).caption
     mixed = dataclasses.replace(pieces.board(), standings=(*pieces.board().standings, *pieces.board(seeds=(0,)).standings))
     assert "over tasks, and seeds where there are several" in sheets.differences_sheet(mixed).caption
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 from xplearn.metrics.board import Board, Difference, Standing
@@ -35,7 +36,7 @@ def forest(board: Board, versus: Versus = "base", *, name: str = "") -> Figure |
     if not rows:
         return None
     drawing = Drawing()
-    top = legend.legend(drawing, _entries(board), 2.0) + 4.0
+    top = legend.legend(drawing, _entries(board, [found for _, found in rows]), 2.0) + 4.0
     end = top + interval.HEAD + _ROW * len(rows)
     values = [*interval.bounds([found.interval for _, found in rows]), 0.0]
     scale = around(values, interval.LEFT, drawing.width - interval.FIGURES, floor=-100.0, ceiling=100.0)
@@ -56,15 +57,18 @@ def forest(board: Board, versus: Versus = "base", *, name: str = "") -> Figure |
     return drawing.figure(interval.foot(top, end), name=name or f"forest-{versus}", title=title, caption=_caption(board, versus, rows))
 
 
-def _entries(board: Board) -> list[legend.Entry]:
-    level = f"{board.level:.3g}"
-    entries: list[legend.Entry] = [
-        (legend.rule("k-whisker k-pos", shape="square", marked="k-pos"), f"better (Holm p < {level})"),
-        (legend.rule("k-whisker k-neg", shape="diamond", marked="k-neg"), "worse"),
-        (legend.rule("k-whisker k-none", shape="circle", marked="k-hollow k-none"), "not told apart"),
+def _entries(board: Board, found: Sequence[Difference]) -> list[legend.Entry]:
+    """What is drawn."""
+    level = f"(Holm p < {board.level:.3g})"
+    told = [one.interval.mean for one in found if one.p_holm < board.level]
+    known: list[tuple[bool, legend.Entry]] = [
+        (any(mean > 0 for mean in told), (legend.rule("k-whisker k-pos", shape="square", marked="k-pos"), f"better {level}")),
+        (any(mean <= 0 for mean in told), (legend.rule("k-whisker k-neg", shape="diamond", marked="k-neg"), f"worse {level}")),
+        (len(told) < len(found), (legend.rule("k-whisker k-none", shape="circle", marked="k-hollow k-none"), "not told apart")),
     ]
+    entries = [entry for drawn, entry in known if drawn]
     if board.detectable is not None:
-        entries.append((legend.patch("k-band", "k-grid"), f"under {board.detectable:.1f}: too small for this panel to find reliably"))
+        entries.append((legend.patch("k-band", "k-grid"), f"under {board.detectable:.1f}: found less than four times in five"))
     return entries
 
 

@@ -28,6 +28,12 @@ def configurations(board: Board) -> dict[str, list[Standing]]:
     return found
 
 
+def ranks(means: Sequence[float]) -> list[int]:
+    """Places of means from the highest on: equal ones share the first of theirs, and the next is as many further on."""
+    rounded = [round(mean, 9) for mean in means]
+    return [1 + sum(other > mean for other in rounded) for mean in rounded]
+
+
 def base(standing: Standing) -> float | None:
     """Base's mean, from what the difference leaves; None where Base was not evaluated."""
     return None if standing.versus_base is None else standing.mean.mean - standing.versus_base.interval.mean
@@ -52,14 +58,17 @@ def leaderboard(board: Board, *, name: str = "leaderboard") -> Figure | None:
     _bands(drawing, groups, top + interval.HEAD)
     interval.axis(drawing, scale, top, end)
     y = top + interval.HEAD
-    for rank, (label, group) in enumerate(groups.items()):
-        drawing.text((8, y + 18), f"{rank + 1}", "k-muted", size=TEXT)
+    places = ranks([group[0].mean.mean for group in groups.values()])
+    for number, (rank, (label, group)) in enumerate(zip(places, groups.items(), strict=True)):
+        drawing.text((8, y + 18), f"{rank}", "k-muted", size=TEXT)
         drawing.text((30, y + 18), label, "k-strong", size=TEXT, room=drawing.width - 44)
-        _arms(drawing, scale, y + interval.NAME, hue(rank), group, best=board.standings[0])
+        _arms(drawing, scale, y + interval.NAME, hue(number), group, best=board.standings[0])
         y += _height(group)
+    by = "their better arm" if any(len(group) > 1 for group in groups.values()) else "their mean"
     caption = (
         f"Mean score, 0 to 100, with {100 * board.confidence:g} % bootstrap intervals over {board.over}; {len(groups)} configurations, "
-        f"best first: {board.standings[0].contender.name} with {board.standings[0].mean.text()}."
+        f"ranked by {by}{', equal ones alike' if len(set(places)) < len(places) else ''}: {board.standings[0].contender.name} is best with "
+        f"{board.standings[0].mean.text()}."
     )
     return drawing.figure(interval.foot(top, end), name=name, title=f"Leaderboard: {board.title}", caption=caption)
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from xplearn.metrics.compare import harness
 from xplearn.report import figures, sheets
 from xplearn.report.figure import Piece, Section, Sheet
 from xplearn.report.page.material import Material
@@ -13,8 +15,20 @@ if TYPE_CHECKING:
     from xplearn.metrics.board import Board
 
 
+HARNESS = "A name with +Harness is a policy to which its bank is shown; the same name without it is the same policy without its bank."
+
+
 def standings(material: Material) -> Iterator[Section]:
-    """The board across all others, each of those, then the runs that have no place in any."""
+    """The board across all others, each of those, then the runs that have no place in any; the first says what names say."""
+    everyone = [standing.contender for board in material.boards for standing in board.standings]
+    both = any(contender.name.endswith(harness("experience")) for contender in everyone)
+    for number, section in enumerate(_boards(material)):
+        yield replace(section, lead=f"{section.lead} {HARNESS}") if both and number == 0 else section
+    if material.refused:
+        yield _refused(material)
+
+
+def _boards(material: Material) -> Iterator[Section]:
     if material.everywhere is not None:
         yield _everywhere(material.everywhere, material.boards)
     several = len(material.boards) > 1
@@ -24,8 +38,6 @@ def standings(material: Material) -> Iterator[Section]:
         main, arms, rest = _main(board, suffix), _arms(board, suffix), _rest(board, suffix)
         table = sheets.leaderboard_sheet(board, name=f"leaderboard-table{suffix}")
         yield _section(name, title, board, *((main, [*arms, table, *rest]) if several else ([*main, table, *arms], rest)))
-    if material.refused:
-        yield _refused(material)
 
 
 def _everywhere(board: Board, boards: Sequence[Board]) -> Section:
@@ -65,7 +77,7 @@ def _lead(board: Board) -> str:
     panel = ", ".join(f"{tasks} tasks of {domain}" for domain, tasks in board.panel.items())
     parts = [f"Evaluated on {panel}; intervals hold {100 * board.confidence:g} % and are over {board.over}."]
     if board.detectable is not None:
-        parts.append(f"One test on this panel finds {board.detectable:.1f} points four times in five, less more seldom.")
+        parts.append(sheets.detectable(board))
     worse = [(found.contender.name, found.versus_base) for found in board.standings if found.versus_base and found.versus_base.worse]
     if worse:
         name, most = max(worse, key=lambda pair: pair[1].worse)

@@ -6,26 +6,38 @@ from collections.abc import Collection, Sequence
 
 from xplearn.metrics.board import Board, Difference, Standing
 from xplearn.report.figure import Cell, Sheet
+from xplearn.report.figures.standings import ranks
 
 
 def leaderboard_sheet(board: Board, *, name: str = "leaderboard-table") -> Sheet | None:
     """Rank, contender, mean, interquartile mean, and differences from Base and from the plain arm; those tied with the best are marked."""
     if not board.standings:
         return None
-    columns = ("#", "contender", "arm", "seeds", "mean", "IQM", "vs Base", "vs plain", "tasks worse than Base", "tied with the best")
-    rows = [_standing(number, standing) for number, standing in enumerate(board.standings, start=1)]
-    detectable = "" if board.detectable is None else f" One test on this panel finds {board.detectable:.1f} points four times in five."
+    columns = ("#", "contender", "arm", "seeds", "mean", "IQM", "vs Base", "vs plain", "worse tasks", "tied")
+    places = ranks([standing.mean.mean for standing in board.standings])
+    rows = [_standing(board, place, standing) for place, standing in zip(places, board.standings, strict=True)]
     return Sheet(
         name=name,
         title=f"Leaderboard: {board.title}",
         caption=(
-            f"Score, 0 to 100, with {100 * board.confidence:g} % bootstrap intervals over {board.over}. IQM: interquartile mean; "
-            f"differences are paired, in points. Marked: not told apart from the best after Holm's correction.{detectable}"
+            f"Score, 0 to 100, with {100 * board.confidence:g} % bootstrap intervals over {board.over}; each arm has a rank of its own, "
+            "equal means an equal one. IQM: interquartile mean; differences are paired, in points; worse tasks: below Base. Tied, and "
+            f"marked: not told apart from the best after Holm's correction. {detectable(board)}".strip()
         ),
         columns=columns,
         rows=rows,
         marked=[number for number, standing in enumerate(board.standings) if standing.tied],
         signed=(6, 7),
+    )
+
+
+def detectable(board: Board) -> str:
+    """What the panel can find, in a sentence; empty where nothing is known."""
+    if board.detectable is None:
+        return ""
+    return (
+        f"A true difference of {board.detectable:.1f} points is found four times in five by a single test, a smaller one less often (the "
+        "median over the pairs compared here); that speaks of other tasks, not of other seeds."
     )
 
 
@@ -82,7 +94,7 @@ def contest_sheet(everywhere: Board, boards: Sequence[Board], *, name: str = "co
     )
 
 
-def _standing(rank: int, standing: Standing) -> list[Cell]:
+def _standing(board: Board, rank: int, standing: Standing) -> list[Cell]:
     contender, base, plain = standing.contender, standing.versus_base, standing.versus_plain
     return [
         rank,
@@ -94,8 +106,12 @@ def _standing(rank: int, standing: Standing) -> list[Cell]:
         base.interval if base is not None else None,
         plain.interval if plain is not None else None,
         f"{base.worse} of {base.tasks}" if base is not None else None,
-        "best" if rank == 1 else "not compared" if standing.versus_best is None else "yes" if standing.tied else "no",
+        "best" if standing is board.standings[0] else _tied(standing),
     ]
+
+
+def _tied(standing: Standing) -> str:
+    return "not compared" if standing.versus_best is None else "yes" if standing.tied else "no"
 
 
 def _differences(board: Board) -> list[Difference]:
