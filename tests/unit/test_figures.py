@@ -15,6 +15,7 @@ from xplearn.metrics.rounds import Round
 from xplearn.record.cross import Cell, Cross
 from xplearn.report import figures
 from xplearn.report.figures.kept import retained
+from xplearn.report.figures.words import apart, width
 
 SVG = "{http://www.w3.org/2000/svg}"
 ALLOWED = {"svg", "title", "desc", "g", "line", "rect", "path", "circle", "text"}
@@ -349,6 +350,42 @@ def test_many_runs_are_a_table_of_panels_in_which_the_same_round_stands_below_it
     tall = float(ET.fromstring(figures.learning(rows(*map(str, range(13)))).svg).get("viewBox").split()[3])
     assert tall < 13 * 90
     assert "cards · GRPO shop, round 3: " in words(figures.gain_and_bank(table))
+
+
+LIKE = [f"core.none · {'a-long-middle-word ' * 3}{middle} {'of-the-same-words ' * 3}· none" for middle in ("xplearn", "xplearm", "none")]
+
+
+def test_what_differs_in_the_middle_of_long_names_is_not_cut_out():
+    names = ["short", *LIKE]
+    cut = apart(names, 150.0)
+    assert len(set(cut)) == 4
+    assert cut[0] == "short"
+    assert all(width(text) <= 150.0 for text in cut)
+    assert [text[:4] for text in cut[1:]] == ["…xpl", "…xpl", "…non"]
+    numbered = apart(["a" * 99 + "x" + "a" * 99, "a" * 99 + "y" + "a" * 99], 60.0)
+    assert [text[-3:] for text in numbered] == [" #1", " #2"]
+    assert all(width(text) <= 60.0 for text in numbered)
+
+
+def test_no_two_rows_or_panels_read_alike_though_their_names_are_long_and_differ_little():
+    board = pieces.board([name * 2 for name in LIKE])
+    table = {name * 2: {"core.errands": [pieces.rounds()]} for name in LIKE}
+    dense = {name * 2: {"core.errands": [pieces.rounds()], "core.counting": [pieces.rounds()]} for name in LIKE}
+    costs = {name * 2: [cost()] for name in LIKE}
+    cells = [Cell(id=name, axes={"mix": name, "env": "a"}, state="waiting") for name in LIKE]
+    cross = Cross(name="c", given={}, axes={"mix": LIKE, "env": ["a"]}, cells=cells)
+    every = [
+        *(figures.forest(board, versus) for versus in ("base", "plain", "best")),
+        *(figures.learning(of) for of in (table, dense)),
+        figures.leaderboard(board),
+        figures.retention([board]),
+        figures.costs(costs),
+        figures.grid(cross, {}, column="env"),
+    ]
+    for figure in every:
+        cut = [said for said in shown(figure) if "…" in said]
+        assert len(cut) >= 3, figure.name
+        assert len(set(cut)) == len(cut), figure.name
 
 
 def test_seeds_of_one_configuration_are_a_mean_with_each_behind_it():

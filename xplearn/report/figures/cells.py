@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -10,7 +10,7 @@ from xplearn.record.cross import Cell, Cross, State
 from xplearn.report.figure import Figure
 from xplearn.report.figures import heat, legend
 from xplearn.report.figures.kit import WIDTH, Area, Drawing, Point, hatch
-from xplearn.report.figures.words import TEXT, widest, width, wrapped
+from xplearn.report.figures.words import BOLD, SMALL, TEXT, apart, widest, width, wrapped
 
 COLUMNS = ("stream", "environment")
 """Axes that make the columns, if there are such."""
@@ -60,14 +60,23 @@ def grid(
     drawing = Drawing(max(WIDTH, labels + len(axes[across]) * needed + 8))
     cells = _Cells(drawing, labels, min(_CELL, (drawing.width - labels - 6) / len(axes[across])))
     y = cells.heads(axes[across], down[-1] if down else "", legend.legend(drawing, _entries(list(places.values())), 2.0) + 6.0)
-    heading: Labels | None = None
+    above = {row: " · ".join(f"{axis}: {label}" for axis, label in zip(down, row[:-1], strict=False)) for row in rows}
+    headings = _short(above.values(), drawing.width - 12, TEXT * BOLD)
+    ends = _short([row[-1] for row in rows if row], labels - 22)
+    heading = ""
     for row in rows:
-        if len(down) > 1 and row[:-1] != heading:
-            heading = row[:-1]
-            y = cells.heading(y, [f"{axis}: {label}" for axis, label in zip(down, heading, strict=False)])
-        y += cells.row(y, row[-1] if row else "", [places.get((row, label)) for label in axes[across]])
+        if above[row] != heading:
+            heading = above[row]
+            y = cells.heading(y, heading, headings[heading])
+        y += cells.row(y, row[-1] if row else "", ends[row[-1]] if row else "", [places.get((row, label)) for label in axes[across]])
     title = f"Grid of the cross {cross.name}"
     return drawing.figure(heat.foot(drawing, 8, y + 6), name=name, title=title, caption=_caption(cross, axes, down, across))
+
+
+def _short(names: Iterable[str], room: float, size: float = SMALL) -> dict[str, str]:
+    """What is shown of each name."""
+    found = list(dict.fromkeys(names))
+    return dict(zip(found, apart(found, room, size), strict=True))
 
 
 def _places(cross: Cross, scores: Mapping[str, float], down: Sequence[str], across: str) -> dict[tuple[Labels, str], Place]:
@@ -122,17 +131,17 @@ class _Cells:
                 self.drawing.text((self.left + (place + 0.5) * self.wide, y), line, "k-text", anchor="middle")
         return end
 
-    def heading(self, y: float, labels: Sequence[str]) -> float:
+    def heading(self, y: float, heading: str, short: str) -> float:
         """What the rows below have in common."""
         self.drawing.line((4, y + 3), (self.drawing.width - 4, y + 3), "k-grid")
-        self.drawing.text((6, y + 20), " · ".join(labels), "k-strong", size=TEXT, room=self.drawing.width - 12)
+        self.drawing.text((6, y + 20), heading, "k-strong", size=TEXT, short=short)
         return y + _HEADING
 
-    def row(self, y: float, label: str, places: Sequence[Place | None]) -> float:
+    def row(self, y: float, label: str, short: str, places: Sequence[Place | None]) -> float:
         """A row of cells, thin where none of them may ever have a score; a place without any stays empty. Returns its height."""
         never = all(place is None or place.state == "unsound" for place in places)
         high = _THIN if never else _HEIGHT
-        self.drawing.text((14, y + high / 2 + 5), label, "k-muted" if never else "k-text", room=self.left - 22)
+        self.drawing.text((14, y + high / 2 + 5), label, "k-muted" if never else "k-text", short=short)
         for number, place in enumerate(places):
             if place is not None:
                 with self.drawing.titled(place.told):

@@ -10,7 +10,7 @@ from xplearn.report.figure import Figure
 from xplearn.report.figures import interval, legend
 from xplearn.report.figures.kit import Drawing
 from xplearn.report.figures.scale import Scale, around
-from xplearn.report.figures.words import BOLD, SMALL, TEXT, distinct, width
+from xplearn.report.figures.words import BOLD, SMALL, TEXT, apart, distinct, width
 
 Versus = Literal["base", "plain", "best"]
 AGAINST: dict[Versus, str] = {"base": "Base", "plain": "its own plain arm", "best": "the best"}
@@ -48,6 +48,8 @@ def forest(board: Board, versus: Versus = "base", *, name: str = "") -> Figure |
     drawing.line((scale(0), top + interval.HEAD), (scale(0), end), "k-zero")
     names = [standing.contender.name for standing, _ in rows]
     called = names if all(width(one, TEXT * BOLD) < _ROOM for one in names) else distinct(names)
+    room = drawing.width - max(width(_aside(found)) for _, found in rows) - 30
+    called = apart(called, room, TEXT * BOLD)
     for number, (label, (standing, found)) in enumerate(zip(called, rows, strict=True)):
         y = top + interval.HEAD + number * _ROW
         with drawing.titled(_told(standing, found, versus)):
@@ -73,9 +75,12 @@ def _entries(board: Board, found: Sequence[Difference]) -> list[legend.Entry]:
 
 
 def _name(drawing: Drawing, y: float, name: str, found: Difference) -> None:
-    aside = f"{_p(found.p_holm)} · {found.worse} of {found.tasks} worse"
-    drawing.text((drawing.width - 6, y + 17), aside, "k-muted k-halo", anchor="end", size=SMALL)
-    drawing.text((8, y + 17), name, "k-strong k-halo", size=TEXT, room=drawing.width - width(aside) - 30)
+    drawing.text((drawing.width - 6, y + 17), _aside(found), "k-muted k-halo", anchor="end", size=SMALL)
+    drawing.text((8, y + 17), name, "k-strong k-halo", size=TEXT)
+
+
+def _aside(found: Difference) -> str:
+    return f"{_p(found.p_holm)} · {found.worse} of {found.tasks} worse"
 
 
 def _dot(drawing: Drawing, scale: Scale, y: float, found: Difference, *, told: bool) -> None:

@@ -13,7 +13,7 @@ from xplearn.report.figures import interval, legend
 from xplearn.report.figures.kit import Drawing
 from xplearn.report.figures.scale import Scale
 from xplearn.report.figures.standings import configuration
-from xplearn.report.figures.words import TEXT
+from xplearn.report.figures.words import BOLD, TEXT, apart
 
 MOST = 200.0
 """Percent at which the axis ends: a ratio of small scores knows no bounds."""
@@ -49,8 +49,8 @@ def retention(boards: Sequence[Board], *, name: str = "retention") -> Figure | N
         if titles:
             drawing.text((8, y + 19), board.title, "k-muted", size=TEXT, room=drawing.width - 16)
         y += titles
-        for label, row in rows.items():
-            _row(drawing, scale, y, label, row)
+        for (label, row), short in zip(rows.items(), apart(list(rows), drawing.width - 16, TEXT * BOLD), strict=True):
+            _row(drawing, scale, y, (label, short), row)
             y += _ROW
     level = 100 * found[0][0].confidence
     caption = (
@@ -86,9 +86,11 @@ def _by_task(scores: Sequence[TaskScores]) -> dict[str, float]:
     return {repr(task): sum(values) / len(values) for task, values in found.items()}
 
 
-def _row(drawing: Drawing, scale: Scale, y: float, label: str, row: Interval) -> None:
+def _row(drawing: Drawing, scale: Scale, y: float, called: tuple[str, str], row: Interval) -> None:
+    """``called``: its name, and what is shown of it."""
+    label, short = called
     with drawing.titled(f"{label}: {row.text()} %"):
-        drawing.text((8, y + 17), label, "k-strong", size=TEXT, room=drawing.width - 16)
+        drawing.text((8, y + 17), label, "k-strong", size=TEXT, short=short)
         y += interval.NAME
         interval.rules(drawing, scale, y, y + interval.LINE)
         end = scale(row.mean)

@@ -86,10 +86,18 @@ class Drawing:
             self.path([(at[0] + size * x, at[1] + size * y) for x, y in _OUTLINES[shape]], look, closed=True)
 
     def text(
-        self, at: Point, words: str, look: str = "k-text", *, anchor: Anchor = "start", size: float = SMALL, room: float = math.inf
+        self,
+        at: Point,
+        words: str,
+        look: str = "k-text",
+        *,
+        anchor: Anchor = "start",
+        size: float = SMALL,
+        room: float = math.inf,
+        short: str = "",
     ) -> None:
-        """One line of words on a baseline; where it is cut to fit ``room``, the whole is a tooltip."""
-        shown = fitted(words, room, size * BOLD if "k-strong" in look else size) if room < math.inf else words
+        """One line of words on a baseline; where it is cut to fit ``room``, or ``short`` stands for it, the whole is a tooltip."""
+        shown = short or (fitted(words, room, size * BOLD if "k-strong" in look else size) if room < math.inf else words)
         title = f"<title>{safe(words)}</title>" if shown != words else ""
         place = f'x="{number(at[0])}" y="{number(at[1])}" font-size="{number(size)}"'
         anchored = "" if anchor == "start" else f' text-anchor="{anchor}"'

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from xplearn.report.figures.kit import Drawing, Point, Shape
-from xplearn.report.figures.words import SMALL, width
+from xplearn.report.figures.words import SMALL, apart, width
 
 Sample = Callable[[Drawing, Point], None]
 """Draws a sample around a point, about 24 units wide."""
@@ -24,12 +24,13 @@ def legend(drawing: Drawing, entries: Sequence[Entry], top: float, *, left: floa
         Where the next thing may begin.
     """
     x, y, right = left, top, drawing.width - 4.0
-    for sample, words in entries:
-        wanted = _SAMPLE + min(width(words), right - left - _SAMPLE) + _GAP
+    short = apart([words for _, words in entries], right - left - _SAMPLE)
+    for (sample, whole), words in zip(entries, short, strict=True):
+        wanted = _SAMPLE + width(words) + _GAP
         if x > left and x + wanted - _GAP > right:
             x, y = left, y + LINE
         sample(drawing, (x + 12.0, y + 10.0))
-        drawing.text((x + _SAMPLE, y + 14.5), words, "k-muted", size=SMALL, room=right - x - _SAMPLE)
+        drawing.text((x + _SAMPLE, y + 14.5), whole, "k-muted", size=SMALL, short=words)
         x += wanted
     return y + LINE if entries else top
 

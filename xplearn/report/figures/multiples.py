@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 from xplearn.report.figures.kit import WIDTH, Drawing
 from xplearn.report.figures.panel import Box, bottom, boxes
-from xplearn.report.figures.words import BOLD, TEXT, distinct, widest, width, wrapped
+from xplearn.report.figures.words import BOLD, TEXT, apart, distinct, widest, width, wrapped
 
 T = TypeVar("T")
 
@@ -76,6 +76,7 @@ class Multiples(Generic[T]):
         titles = distinct(list(self.table))
         wide = max(width(title, TEXT * BOLD) for title in titles) > drawing.width / 2 - 24.0
         columns = 1 if wide else 2
+        titles = apart(titles, drawing.width / columns - 24.0, TEXT * BOLD)
         places = boxes(len(titles), top, drawing.width, height=self.height, margin=self.margin, columns=columns)
         found = [
             Slot(values=values, row=row, column=column, box=box, title=title, left=True, below=True)
@@ -87,10 +88,11 @@ class Multiples(Generic[T]):
     def _table(self, drawing: Drawing, top: float) -> tuple[list[Slot[T]], float]:
         first = top + self._heads(drawing, top)
         found = []
+        short = apart(list(self.table), drawing.width - 12, TEXT * BOLD)
         for number, row in enumerate(self.table):
             y = first + number * (_LABEL + self.small + _PAD)
             drawing.line((4, y), (drawing.width - 4, y), "k-grid")
-            drawing.text((6, y + 17), row, "k-strong", size=TEXT, room=drawing.width - 12)
+            drawing.text((6, y + 17), row, "k-strong", size=TEXT, short=short[number])
             found += list(self._row(drawing, row, y + _LABEL, last=number == len(self.table) - 1))
         return found, first + len(self.table) * (_LABEL + self.small + _PAD) + _FOOT
 

@@ -12,7 +12,7 @@ from xplearn.report.figures import legend
 from xplearn.report.figures.kit import Drawing, compact
 from xplearn.report.figures.scale import Scale
 from xplearn.report.figures.texture import bar, sample
-from xplearn.report.figures.words import TEXT, width
+from xplearn.report.figures.words import TEXT, apart, width
 from xplearn.types import Arm
 
 Spendings = Mapping[tuple[Purpose, Arm], Spent]
@@ -64,8 +64,8 @@ def costs(found: Mapping[str, Sequence[Cost]], *, title: str = "Costs", name: st
     scales = [_scale(column, 8.0 + place * pitch, pitch) for place, column in enumerate(columns)]
     for column, scale in zip(columns, scales, strict=True):
         drawing.text((scale.start, top + 15), column.title, "k-muted")
-    for number, label in enumerate(names):
-        _configuration(drawing, top + _HEAD + number * (_NAME + _BAR + _PAD), label, columns, scales)
+    for number, name_and_short in enumerate(zip(names, apart(names, drawing.width - 16, TEXT), strict=True)):
+        _configuration(drawing, top + _HEAD + number * (_NAME + _BAR + _PAD), name_and_short, columns, scales)
     seeds = ", mean over seeds" if any(len(of) > 1 for of in found.values()) else ""
     caption = f"What each took in all{seeds}: tokens read and written, seconds on the clock, bytes of its bank on disk; both arms together."
     return drawing.figure(top + _HEAD + len(names) * (_NAME + _BAR + _PAD), name=name, title=title, caption=caption)
@@ -115,8 +115,10 @@ def _scale(column: _Column, left: float, pitch: float) -> Scale:
     return Scale(0.0, max(totals), left, left + pitch - room - _GAP)
 
 
-def _configuration(drawing: Drawing, y: float, label: str, columns: Sequence[_Column], scales: Sequence[Scale]) -> None:
-    drawing.text((8, y + 16), label, "k-text", size=TEXT, room=drawing.width - 16)
+def _configuration(drawing: Drawing, y: float, called: tuple[str, str], columns: Sequence[_Column], scales: Sequence[Scale]) -> None:
+    """``called``: its name, and what is shown of it."""
+    label, short = called
+    drawing.text((8, y + 16), label, "k-text", size=TEXT, short=short)
     for column, scale in zip(columns, scales, strict=True):
         bars = column.bars[label]
         if not bars:

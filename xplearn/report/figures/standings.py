@@ -9,7 +9,7 @@ from xplearn.report.figure import Figure
 from xplearn.report.figures import interval, legend
 from xplearn.report.figures.kit import Drawing, hue, one
 from xplearn.report.figures.scale import Scale, around
-from xplearn.report.figures.words import TEXT
+from xplearn.report.figures.words import BOLD, TEXT, apart
 
 HARNESS = "+Harness"
 _PAD = 8.0
@@ -59,9 +59,10 @@ def leaderboard(board: Board, *, name: str = "leaderboard") -> Figure | None:
     interval.axis(drawing, scale, top, end)
     y = top + interval.HEAD
     places = ranks([group[0].mean.mean for group in groups.values()])
+    short = apart(list(groups), drawing.width - 44, TEXT * BOLD)
     for number, (rank, (label, group)) in enumerate(zip(places, groups.items(), strict=True)):
         drawing.text((8, y + 18), f"{rank}", "k-muted", size=TEXT)
-        drawing.text((30, y + 18), label, "k-strong", size=TEXT, room=drawing.width - 44)
+        drawing.text((30, y + 18), label, "k-strong", size=TEXT, short=short[number])
         _arms(drawing, scale, y + interval.NAME, hue(number), group, best=board.standings[0])
         y += _height(group)
     by = "their better arm" if any(len(group) > 1 for group in groups.values()) else "their mean"

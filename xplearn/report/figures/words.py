@@ -94,7 +94,29 @@ def distinct(names: Sequence[str]) -> list[str]:
     least = min(map(len, split), default=0)
     if len(names) < 2 or head + tail >= least:
         return list(names)
-    return ["".join(words[head : len(words) - tail]).strip(_BETWEEN) for words in split]
+    found = ["".join(words[head : len(words) - tail]).strip(_BETWEEN) for words in split]
+    return found if len(set(found)) == len(set(names)) else list(names)
+
+
+def apart(names: Sequence[str], room: float, size: float = SMALL) -> list[str]:
+    """``names`` as ``fitted`` cuts them; where that would make different ones alike, without what those share, at last with a number."""
+    cut = [fitted(name, room, size) for name in names]
+    for places in _alike(cut, names):
+        for place, name in zip(places, distinct([names[place] for place in places]), strict=True):
+            cut[place] = fitted(name if name == names[place] else ELLIPSIS + name, room, size)
+    for places in _alike(cut, names):
+        for number, place in enumerate(places, start=1):
+            mark = f" #{number}"
+            cut[place] = fitted(names[place], room - width(mark, size), size) + mark
+    return cut
+
+
+def _alike(cut: Sequence[str], names: Sequence[str]) -> list[list[int]]:
+    """Places of different names that were cut alike."""
+    found: dict[str, list[int]] = {}
+    for place, text in enumerate(cut):
+        found.setdefault(text, []).append(place)
+    return [places for places in found.values() if len({names[place] for place in places}) > 1]
 
 
 def _shared(split: Sequence[Sequence[str]]) -> int:
