@@ -21,6 +21,7 @@ from xplearn.experiment.cross.watched import SilentCross
 from xplearn.hookspecs import hookimpl
 from xplearn.plugins import installed
 from xplearn.record.cross import load_cross
+from xplearn.record.following import held
 from xplearn.record.reader import load
 from xplearn.testing.dial import dial_plugins
 
@@ -125,8 +126,8 @@ def test_what_is_wrong_with_a_value_is_told_before_anything_runs(tmp_path):
     ]:
         with pytest.raises(ConfigError, match=words):
             start(tmp_path, axes)
-    with pytest.raises(ConfigError, match=r"^base: run\.step: unknown key"):
-        start(tmp_path, base={"run": {"step": 1}})
+    with pytest.raises(ConfigError, match=r"^base\.run\.step: unknown key"):
+        start(tmp_path, {**SMALL, "seed": [0]}, base={"run": {"step": 1}})
     assert list(tmp_path.iterdir()) == []
 
 
@@ -137,11 +138,50 @@ def test_what_is_wrong_with_a_combination_makes_one_cell_unsound(tmp_path):
     assert result.cells[1].reason.startswith("order: is [1, 0]; want each of the 1 stages once")
 
 
-def test_tasks_that_an_environment_has_not_make_its_cells_unsound(tmp_path):
-    streams = {**STREAMS, "none": [{"env": "core.counting", "tasks": {"split": "trian"}}]}
-    result = start(tmp_path, {"stream": streams}, budget=Budget(cells=1))
-    assert result.cells[2].state == "unsound"
-    assert "no split is called 'trian'" in result.cells[2].reason
+def test_tasks_that_an_environment_has_not_are_a_mistake_where_one_value_or_the_base_asks_for_them(tmp_path):
+    wrong = {**STREAMS, "none": [{"env": "core.counting", "tasks": {"split": "trian"}}]}
+    splits = {"good": {"evaluate.tasks.split": "test"}, "bad": {"evaluate.tasks.split": "tets"}}
+    for axes, base, words in [
+        (
+            {"stream": wrong, "seed": [0]},
+            {},
+            r"^axes\.stream\.none: stream\.0\.tasks\.split: core\.counting: no split .*; did you mean 'train'\?$",
+        ),
+        ({"stream": STREAMS, "split": splits}, {}, r"^axes\.split\.bad: evaluate\.tasks\.split: core\.errands: .*; did you mean 'test'\?$"),
+        (SMALL, {"evaluate": {"tasks": {"split": "tests"}}}, r"^base\.evaluate\.tasks\.split: core\.errands: no split is called 'tests'"),
+        (SMALL, {"run": {"track": ["nothing.like.it"]}}, r"^base\.run\.track\.0: no tracker is called 'nothing\.like\.it'"),
+    ]:
+        with pytest.raises(ConfigError, match=words):
+            start(tmp_path / "new", axes, base=base)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_tasks_that_only_a_combination_lacks_make_its_cells_unsound(tmp_path):
+    kinds = {"any": {"stream.0.tasks.limit": 2}, "wash": {"stream.0.tasks.kinds": ["wash-bowl"]}}
+    result = start(tmp_path, {"stream": STREAMS, "kinds": kinds}, budget=Budget(cells=1))
+    assert [cell.state for cell in result.cells] == ["finished", "waiting", "waiting", "unsound"]
+    assert result.cells[3].reason.startswith("stream.0.tasks.kinds: no task has 'wash-bowl'")
+
+
+def test_where_no_cell_is_sound_nothing_is_written_and_the_reasons_are_told(tmp_path, capsys):
+    file = tmp_path / "toys.yaml"
+    file.write_text(json.dumps(said(tmp_path / "new", {"stream": STREAMS}, base={"selector": "core.nearest"})))
+    for words in ([], ["--dry-run"]):
+        assert main(["cross", str(file), *words]) == 2
+        captured = capsys.readouterr()
+        assert "(1) 2 cells: " in captured.out
+        assert "selector 'core.nearest' requires 'store.filled'" in captured.out
+        assert "report" not in captured.out
+        assert captured.err == "ConfigError: no cell is sound, for the reasons above; nothing was run or written\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["toys.yaml"]
+
+
+def test_who_follows_sees_that_a_process_works_on_a_cross_while_it_plans(tmp_path, monkeypatch):
+    seen = []
+    monkeypatch.setattr("xplearn.experiment.cross.run.build_grid", lambda *_: seen.append(held(tmp_path / "toys")) or [])
+    assert start(tmp_path).cells == []
+    assert seen == [True]
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_one_bank_file_for_several_cells_that_write_it_is_refused(tmp_path):

@@ -74,6 +74,7 @@ def _ended(cross: Cross, folder: Path) -> int:
     from xplearn.cli.crossed import counted
 
     print(counted(cross))
+    _require_any(cross)
     failed = [cell for cell in cross.cells if cell.state == "failed"]
     for cell in failed:
         print(printable(f"failed: {cell.id}: {cell.reason}"))
@@ -84,6 +85,16 @@ def _ended(cross: Cross, folder: Path) -> int:
     print(f"see it: xplearn report {folder}")
     print(folder, flush=True)
     return STATUS_FAILED if failed else 0
+
+
+def _require_any(cross: Cross) -> None:
+    """Refuse a cross in which nothing can be run, its reasons being told already.
+
+    Raises:
+        ConfigError: no cell is sound.
+    """
+    if all(cell.state == "unsound" for cell in cross.cells):
+        raise ConfigError("", "no cell is sound, for the reasons above; nothing was run or written")
 
 
 def _preview(file: str, plugins: Plugins) -> int:
@@ -101,6 +112,7 @@ def _preview(file: str, plugins: Plugins) -> int:
     known = [cell.seconds for cell in ahead if cell.seconds is not None]
     took = f", about {duration(sum(known))} one after the other" if known and len(known) == len(ahead) else ""
     print(counted(cross))
+    _require_any(cross)
     print(f"to run: {len(ahead)} cells, at most {episodes:,} episodes (what cells share is played once){took}; nothing was played")
     return 0
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from xplearn.capability import Capability
 from xplearn.component import Component
-from xplearn.errors import ConfigError, IncompatibleError, PluginError, UnknownComponentError
+from xplearn.errors import ConfigError, IncompatibleError, PluginError, UnknownComponentError, nearest
 from xplearn.experiment.build import Parts, check_mix
 from xplearn.registry import Registry
 from xplearn.rollout.pool import EnvironmentPool, open_pool
@@ -83,11 +83,13 @@ def tasks_of(pool: EnvironmentPool, name: str, split: str, path: str) -> Sequenc
     """All tasks of a split.
 
     Raises:
-        ConfigError: there is no such split; the environment and ``path`` are named.
+        ConfigError: there is no such split; the environment, ``path`` and the nearest split are named.
     """
     try:
         return pool.tasks(split)
     except ConfigError as error:
         if error.path != "split":
             raise
-        raise ConfigError(f"{path}.split", f"{name}: {str(error).removeprefix('split: ')}") from None
+        said, hint = str(error).removeprefix("split: "), nearest(split, pool.splits)
+        meant = f"; did you mean '{hint}'?" if hint not in (None, split) and "did you mean" not in said else ""
+        raise ConfigError(f"{path}.split", f"{name}: {said}{meant}") from None

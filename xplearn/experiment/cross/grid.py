@@ -8,12 +8,11 @@ from dataclasses import replace
 
 from xplearn.errors import ConfigError, IncompatibleError, XplearnError
 from xplearn.experiment.build import check_experiment
-from xplearn.experiment.cross.axes import Axis
+from xplearn.experiment.cross.blame import require_meant
 from xplearn.experiment.cross.file import CrossFile
-from xplearn.experiment.cross.planned import Planned, compose_cell, told
+from xplearn.experiment.cross.planned import Planned, compose_cell, mistaken, told
 from xplearn.experiment.opening import check_tasks
 from xplearn.plugins import Plugins
-from xplearn.record.cross import State
 from xplearn.schema import Experiment
 
 Done = Callable[[Planned], bool]
@@ -27,36 +26,12 @@ def build_grid(file: CrossFile, plugins: Plugins, done: Done) -> list[Planned]:
         ConfigError: the base or the value of an axis is wrong wherever it is used, or cells would write one bank.
     """
     composed = [compose_cell(file, labels, plugins) for labels in file.combinations()]
-    _require_readable(composed, file.axes)
+    require_meant(composed, file)
     checked = _Checked(plugins)
     cells = [cell if cell.experiment is None or done(cell) else checked.judged(cell, cell.experiment) for cell in composed]
+    require_meant(cells, file)
     _require_own_banks(cells)
     return _without_twins(cells)
-
-
-def _require_readable(cells: Sequence[Planned], axes: Sequence[Axis]) -> None:
-    """Refuse what is wrong not with a combination but with one value of an axis, or with all there is."""
-    wrong: dict[str, list[Planned]] = {}
-    for cell in cells:
-        if cell.experiment is None and cell.state == "unsound":
-            wrong.setdefault(cell.reason, []).append(cell)
-    for reason, failing in wrong.items():
-        blamed = _blamed(failing, cells, axes)
-        if blamed:
-            raise ConfigError(blamed, reason)
-
-
-def _blamed(failing: Sequence[Planned], cells: Sequence[Planned], axes: Sequence[Axis]) -> str:
-    """Path of the value that all of these cells have and no other, or of what holds it; empty where no value fails everywhere."""
-    ids = {cell.id for cell in failing}
-    values = {f"axes.{axis.name}.{label}": (axis.name, label) for axis in axes for label in axis.values}
-    having = {path: {cell.id for cell in cells if cell.axes[axis] == label} for path, (axis, label) in values.items()}
-    alone = [path for path, found in having.items() if found == ids]
-    if len(alone) == 1:
-        return alone[0]
-    if not alone and len(failing) == len(cells):
-        return "base"
-    return f"cell '{failing[0].id}'" if any(found and found <= ids for found in having.values()) else ""
 
 
 class _Checked:
@@ -64,19 +39,20 @@ class _Checked:
 
     def __init__(self, plugins: Plugins) -> None:
         self._plugins = plugins
-        self._tasks: dict[str, tuple[State, str]] = {}
+        self._tasks: dict[str, XplearnError | None] = {}
 
     def judged(self, cell: Planned, experiment: Experiment) -> Planned:
         """The cell, with what is wrong with it."""
-        state, reason = _verdict(lambda: self._require_sound(experiment))
-        if state == "waiting":
-            here = copy.copy(experiment)
-            here.run = replace(experiment.run, workers=0)
-            key = self._key(cell, here)
-            if key not in self._tasks:
-                self._tasks[key] = _verdict(lambda: check_tasks(here, self._plugins))
-            state, reason = self._tasks[key]
-        return replace(cell, state=state, reason=reason)
+        wrong = _raised(lambda: self._require_sound(experiment))
+        if wrong is not None:
+            return _with(cell, wrong)
+        here = copy.copy(experiment)
+        here.run = replace(experiment.run, workers=0)
+        key = self._key(cell, here)
+        if key not in self._tasks:
+            self._tasks[key] = _raised(lambda: check_tasks(here, self._plugins))
+        wrong = self._tasks[key]
+        return cell if wrong is None else replace(_with(cell, wrong), mistake=mistaken(wrong))
 
     def _require_sound(self, experiment: Experiment) -> None:
         problems = check_experiment(experiment, self._plugins)
@@ -89,12 +65,17 @@ class _Checked:
         return f"{cell.stream} {experiment.run.track}" + (cell.content if elsewhere else "")
 
 
-def _verdict(check: Callable[[], None]) -> tuple[State, str]:
+def _raised(check: Callable[[], None]) -> XplearnError | None:
     try:
         check()
     except XplearnError as error:
-        return told(error)
-    return "waiting", ""
+        return error.with_traceback(None)
+    return None
+
+
+def _with(cell: Planned, wrong: XplearnError) -> Planned:
+    state, reason = told(wrong)
+    return replace(cell, state=state, reason=reason)
 
 
 def _require_own_banks(cells: Sequence[Planned]) -> None:

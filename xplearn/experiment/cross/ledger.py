@@ -38,9 +38,12 @@ def finished(folder: Path) -> bool:
 def locked(folder: Path) -> Iterator[BinaryIO]:
     """Keep other processes from running this cross: as long as this one or one that was handed the file holds it open.
 
+    Folders that were made for the lock go again where nothing else was written.
+
     Raises:
         RecordError: another process runs it, or the folder cannot be written.
     """
+    made = [place for place in (folder, *folder.parents) if not place.exists()]
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock = (folder / "lock").open("ab")
@@ -51,7 +54,18 @@ def locked(folder: Path) -> Iterator[BinaryIO]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise RecordError(folder, "another process is running this cross; wait for it, or change name") from None
-        yield lock
+        try:
+            yield lock
+        finally:
+            if made and len(list(folder.iterdir())) == 1:
+                _remove(folder / "lock", made)
+
+
+def _remove(lock: Path, folders: Sequence[Path]) -> None:
+    lock.unlink()
+    with contextlib.suppress(OSError):
+        for folder in folders:
+            folder.rmdir()
 
 
 class Ledger:

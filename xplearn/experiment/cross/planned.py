@@ -33,6 +33,8 @@ class Planned:
     state: State = "waiting"
     """``waiting`` where it can be run, whether or not it has been; ``failed`` where data or a plugin is missing."""
     reason: str = ""
+    mistake: str = ""
+    """Path of the key whose value is wrong in itself, not beside the others; empty where none is known to be."""
 
     @property
     def runs(self) -> bool:
@@ -65,19 +67,25 @@ def compose_cell(file: CrossFile, labels: Labels, plugins: Plugins) -> Planned:
     given, experiment = dict(file.base), None
     place = [("run.name", slug(labels)), ("run.dir", str(file.folder))]
     verdict: tuple[State, str] = ("waiting", "")
+    mistake = ""
     try:
         for layer in [*(axis.overrides(labels[axis.name]) for axis in file.axes), place]:
             given = compose(given, layer, plugins.registry)
         experiment, _ = load_experiment(given, [], plugins.registry)
     except XplearnError as error:
-        verdict = told(error)
-    return Planned(id=joined(labels), axes=labels, given=given, experiment=experiment, state=verdict[0], reason=verdict[1])
+        verdict, mistake = told(error), mistaken(error)
+    return Planned(id=joined(labels), axes=labels, given=given, experiment=experiment, state=verdict[0], reason=verdict[1], mistake=mistake)
+
+
+def mistaken(error: XplearnError) -> str:
+    """Path of the key that an error finds wrong, empty where it finds none."""
+    return error.path if isinstance(error, ConfigError) else ""
 
 
 def told(error: XplearnError) -> tuple[State, str]:
     """The state of a cell that raises before it is run, and why: unsound in itself, or for lack of data or a plugin."""
-    mistaken = isinstance(error, ConfigError | IncompatibleError | UnknownComponentError)
-    return "unsound" if mistaken else "failed", in_a_line(error)
+    meant = isinstance(error, ConfigError | IncompatibleError | UnknownComponentError)
+    return "unsound" if meant else "failed", in_a_line(error)
 
 
 def in_a_line(error: BaseException) -> str:

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xplearn.errors import XplearnError
-from xplearn.experiment.cross.file import Source
+from xplearn.experiment.cross.file import Source, read_cross
 from xplearn.experiment.cross.ledger import Ledger, recorded
 from xplearn.experiment.cross.order import expected, rank
 from xplearn.experiment.cross.planned import Planned
-from xplearn.experiment.cross.run import read_plan
+from xplearn.experiment.cross.run import plan
 from xplearn.experiment.estimate import Listing, count, listing
 from xplearn.plugins import Plugins
 from xplearn.record.cross import Cell, Cross
@@ -34,8 +34,8 @@ def preview(source: Source, plugins: Plugins) -> tuple[Cross, Sequence[Ahead]]:
         ConfigError: something in the file is wrong.
         RecordError: the folder holds a cross that cannot be read, or a run.
     """
-    file, grid = read_plan(source, plugins)
-    ledger = Ledger(file, grid, recorded(file.folder))
+    file = read_cross(source, plugins.registry)
+    ledger = Ledger(file, plan(file, plugins), recorded(file.folder))
     counter = _Counter(plugins)
     ordered = sorted(ledger.open(), key=lambda cell: rank(file, cell))
     cells = ledger.cross.cells

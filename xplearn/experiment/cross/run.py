@@ -36,20 +36,20 @@ class CrossResult:
         return self.cross.cells
 
 
-def read_plan(source: Source, plugins: Plugins) -> tuple[CrossFile, list[Planned]]:
-    """Read a cross file and every experiment it makes; nothing is written or played.
+def plan(file: CrossFile, plugins: Plugins) -> list[Planned]:
+    """The cells of a cross, each with its experiment; nothing is written or played.
 
     Raises:
         ConfigError: something in the file is wrong.
     """
-    file = read_cross(source, plugins.registry)
-    return file, build_grid(file, plugins, lambda cell: finished(file.folder / cell.folder))
+    return build_grid(file, plugins, lambda cell: finished(file.folder / cell.folder))
 
 
 def run_cross(source: Source, *, plugins: Plugins, budget: Budget | None = None, observer: CrossObserver | None = None) -> CrossResult:
     """Run the cells of a cross that are sound and not finished, in order of priority and as far as the budget allows.
 
-    A cell that raises is ``failed``, and the next one is run; calling this again tries it once more.
+    A cell that raises is ``failed``, and the next one is run; calling this again tries it once more. Where no cell is sound nothing is
+    written.
 
     Args:
         source: path of a cross file, or the mapping that it holds.
@@ -62,9 +62,12 @@ def run_cross(source: Source, *, plugins: Plugins, budget: Budget | None = None,
         RecordError: another process runs this cross, or its folder cannot be used.
     """
     budget, watching = budget or Budget(), observer or SilentCross()
-    file, grid = read_plan(source, plugins)
+    file = read_cross(source, plugins.registry)
     with locked(file.folder) as lock:
+        grid = plan(file, plugins)
         ledger = Ledger(file, grid, recorded(file.folder))
+        if not any(cell.runs for cell in grid):
+            return CrossResult(folder=file.folder, cross=ledger.cross)
         left = ledger.left_alone()
         ledger.keep()
         if left:
