@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib.metadata
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -64,12 +64,14 @@ class Plugins:
             except (Exception, SystemExit) as error:
                 self.registry.failures[implementation.plugin_name] = error
 
-    def reported(self) -> list[Reported]:
-        """What papers report, plugin by plugin; one that fails is remembered and does not disturb the others."""
+    def reported(self, only: Collection[str] | None = None) -> list[Reported]:
+        """What papers report, plugin by plugin, of all or of those named; one that fails is remembered and does not disturb the others."""
         from xplearn.reported import Reported
 
         found: list[Reported] = []
         for implementation in self._manager.hook.xplearn_reported.get_hookimpls():
+            if only is not None and implementation.plugin_name not in only:
+                continue
             try:
                 rows: Any = implementation.function()
                 if not all(isinstance(row, Reported) for row in rows):

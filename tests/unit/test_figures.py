@@ -289,9 +289,27 @@ def test_gains_are_bars_up_or_down_from_zero():
     assert float(bars[0].get("y")) < float(bars[1].get("y"))
 
 
+def test_a_legend_of_gains_has_what_the_rounds_have():
+    def legend(gain, bank):
+        of = [Round(place=(0, at), scores={"plain": 50.0, "experience": 50.0 + gain}, gain_mean=None, bank=bank) for at in range(3)]
+        entries = ("experience helped", "experience hurt", "experiences in the bank")
+        return [said for said in shown(figures.gain_and_bank(alone(of))) if said in entries]
+
+    assert legend(0.0, 5) == ["experiences in the bank"]
+    assert legend(3.0, None) == ["experience helped"]
+    assert legend(-3.0, 5) == ["experience hurt", "experiences in the bank"]
+
+
+def test_training_without_a_second_arm_is_called_training():
+    (said,) = [said for said in shown(figures.learning(alone(pieces.rounds(4, both=False)))) if "arm" in said or "train" in said]
+    assert said == "training"
+    assert "plain arm" in shown(figures.learning(alone(pieces.rounds(4))))
+
+
 def test_where_only_one_arm_was_played_the_bank_stands_alone():
     found = figures.gain_and_bank(alone(pieces.rounds(4, both=False)))
     assert found.title == "Bank over the rounds"
+    assert [said for said in shown(found) if "bank" in said] == ["experiences in the bank"]
     assert "experience helped" not in shown(found)
 
 

@@ -119,12 +119,23 @@ def test_a_cross_is_reported_with_every_cell(copy, capsys):
     assert "xplearn cross toy.yaml" in page
 
 
+def test_figures_of_papers_no_part_of_which_was_run_are_left_out(copy, capsys):
+    report(capsys, copy)
+    assert "Reported by papers" not in text(copy / "report" / "report.html")
+
+
 def test_figures_of_papers_stand_apart(copy, capsys):
     pytest.importorskip("xplearn_edge")
+    for header in copy.glob("a-*/run.json"):
+        told = json.loads(header.read_text())
+        told["parts"]["learner.0"] = {"name": "edge.distill"}
+        header.write_text(json.dumps(told))
     report(capsys, copy)
     page = text(copy / "report" / "report.html")
     section = page[page.index('<section id="reported"') :]
     assert "Reported by papers, not measured here" in section
+    assert "xplearn plugins --reported" in section
+    assert "ExpWeaver" not in section[: section.index("</section>")]
     assert "EDGE, arXiv" in section[: section.index("</section>")]
     assert "EDGE, arXiv" not in page[: page.index('<section id="reported"')]
 

@@ -8,6 +8,8 @@ import re
 import zlib
 from html.parser import HTMLParser
 from itertools import accumulate, pairwise
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -21,6 +23,7 @@ from xplearn.report.page.chosen import ordered, spread, units
 from xplearn.report.page.document import policy
 from xplearn.report.page.markup import Listing, Part, markup
 from xplearn.report.page.payload import build_payload
+from xplearn.report.page.places import hints
 
 
 def unpacked(text):
@@ -122,6 +125,34 @@ def test_the_figures_of_the_list_are_those_of_the_record(run):
         assert (found["read"][place], found["written"][place]) == (result.tokens_in, result.tokens_out)
         assert found["outcome"][place] == (0 if result.success else 2)
     assert {found["unit"].count(unit) for unit in found["unit"]} == {2}
+
+
+def test_training_of_a_run_that_shows_nothing_is_plain(run, tmp_path):
+    phases = ("train/0/0", "train/0/1", "train/0/2")
+    played = [(phase, episode(phase, 0, "experience", 1)) for phase in phases]
+    parts = {**run.header.parts, "selector": {"name": "core.none"}}
+    silent = written(tmp_path, "silent", played, parts=parts)
+    shown = written(tmp_path / "other", "shown", played)
+    assert columns(build_payload([silent], ["silent"], Limits(), Silent()))["experience"] == [0, 0, 0]
+    assert columns(build_payload([shown], ["shown"], Limits(), Silent()))["experience"] == [1, 1, 1]
+    assert ">training</text>" in write(Source(runs=[silent]), tmp_path).read_text()
+    assert ">experience arm</text>" in write(Source(runs=[shown]), tmp_path).read_text()
+
+
+def test_a_run_of_a_cross_is_listed_by_what_tells_it_from_the_others_of_its_domain():
+    mixes = [(env, bank, seed) for env in ("errands", "counting") for bank in ("none", "cards") for seed in ("0", "1")]
+    cells = [
+        Cell(id=" · ".join(mix), axes=dict(zip(("environment", "bank", "seed"), mix, strict=True)), state="finished", run="-".join(mix))
+        for mix in [*mixes, ("alone", "none", "0")]
+    ]
+    axes = {"environment": ["errands", "counting", "alone"], "bank": ["none", "cards"], "seed": ["0", "1"]}
+    cross = Cross(name="c", given={}, axes=axes, cells=cells)
+    runs = {cell.id: SimpleNamespace(path=Path(cell.run), header=SimpleNamespace(panels={cell.axes["environment"]: {}})) for cell in cells}
+    found = hints(runs, cross)
+    assert list(found) == list(runs)
+    assert [found[" · ".join(mix)] for mix in mixes] == ["none · seed 0", "none · seed 1", "cards · seed 0", "cards · seed 1"] * 2
+    assert found["alone · none · 0"] == "alone · none · 0"
+    assert hints(runs, None) == {name: name for name in runs}
 
 
 def test_a_limit_of_episodes_leaves_the_ends_and_says_what_is_missing(run):

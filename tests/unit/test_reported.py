@@ -40,6 +40,7 @@ def test_every_plugin_tells_what_its_paper_reports_in_their_order():
     plugins.add("one", telling(ROW))
     plugins.add("two", telling(other))
     assert plugins.reported() == [ROW, other]
+    assert plugins.reported({"two", "three"}) == [other]
 
 
 def test_a_plugin_that_tells_something_else_is_remembered_and_the_others_stay():

@@ -83,7 +83,12 @@ def _source(given: list[Path]) -> Source:
     if not runs and cross is None:
         reason = unread[0][1] if unread else "no run here; give the folder that 'xplearn run' or 'xplearn cross' made"
         raise RecordError(given[0], reason)
-    return Source(runs=runs, cross=cross, place=place, reported=installed().reported(), unread=unread)
+    return Source(runs=runs, cross=cross, place=place, reported=installed().reported(_plugins(runs)), unread=unread)
+
+
+def _plugins(runs: list[Run]) -> set[str]:
+    """Those of which a run has a part."""
+    return {str(part.get("name", "")).partition(".")[0] for run in runs for part in run.header.parts.values()}
 
 
 def _folders(path: Path) -> list[Path]:

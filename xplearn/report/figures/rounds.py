@@ -38,7 +38,8 @@ def learning(rounds: Table[Rounds], *, name: str = "learning") -> Figure | None:
     multiples = Multiples(table=shown, height=110.0, small=48.0, margin=32.0)
     drawing = multiples.drawing()
     arms = [arm for arm in _ARMS if any(arm in found.scores for of in _all(shown) for found in of)]
-    entries: list[legend.Entry] = [(_ARMS[arm].sample, _TOLD[arm]) for arm in arms]
+    told = {"plain": "training"} if arms == ["plain"] else _TOLD
+    entries: list[legend.Entry] = [(_ARMS[arm].sample, told[arm]) for arm in arms]
     entries += [(legend.rule("k-faint"), "each seed")] if _seeds(shown) else []
     slots, end = multiples.place(drawing, legend.legend(drawing, [*entries, *_parted(shown)], 2.0) + 6.0)
     values = [score for of in _all(shown) for found in of for score in found.scores.values()]
@@ -49,9 +50,10 @@ def learning(rounds: Table[Rounds], *, name: str = "learning") -> Figure | None:
         panel.frame(slot.title, heights=compact if slot.left else _silent)
         _stages(panel, of, words=slot.below)
         for arm in arms:
-            with drawing.titled(f"{slot.row} {slot.column}, {_TOLD[arm]}"):
+            with drawing.titled(f"{slot.row} {slot.column}, {told[arm]}"):
                 _curves(panel, of, slot.values, arm)
-    caption = "Mean score of each round's training episodes, 0 to 100, by arm; the same scale in every panel."
+    by = ", by arm" if len(arms) > 1 else ""
+    caption = f"Mean score of each round's training episodes, 0 to 100{by}; the same scale in every panel."
     return drawing.figure(below(drawing, end, "round"), name=name, title="Learning curves", caption=caption)
 
 
@@ -72,9 +74,7 @@ def gain_and_bank(rounds: Table[Rounds], *, name: str = "gain-and-bank") -> Figu
         table=shown, height=bank + 110.0 * bool(gains), small=small + 48.0 * bool(gains), margin=max(32.0, margin([compact(max(banks))]))
     )
     drawing = multiples.drawing()
-    entries: list[legend.Entry] = [(legend.patch("k-s5 k-shade", "k-thin k-l5"), "experiences in the bank"), *_parted(shown)]
-    helped: list[legend.Entry] = [(legend.patch("k-pos"), "experience helped"), (legend.patch("k-neg k-wash"), "it hurt")]
-    slots, end = multiples.place(drawing, legend.legend(drawing, [*(helped if gains else []), *entries], 2.0) + 6.0)
+    slots, end = multiples.place(drawing, legend.legend(drawing, [*_bars(shown), *_parted(shown)], 2.0) + 6.0)
     share = small if multiples.dense else bank
     longest = _lengths(shown) if multiples.dense else _length
     for slot in slots:
@@ -87,6 +87,18 @@ def gain_and_bank(rounds: Table[Rounds], *, name: str = "gain-and-bank") -> Figu
     gained = "Training score of the experience arm minus the plain arm's, in points, by round; below it the size of the bank."
     title, caption = ("Gain and bank", gained) if gains else ("Bank", "Experiences in the bank, by round.")
     return drawing.figure(below(drawing, end, "round"), name=name, title=f"{title} over the rounds", caption=caption)
+
+
+def _bars(shown: Table[Rounds]) -> list[legend.Entry]:
+    """Of the bars and areas that are drawn."""
+    means = [found for cells in shown.values() for seeds in cells.values() for found in mean(seeds)]
+    gains = [found.gain for found in means if found.gain is not None]
+    known: list[tuple[bool, legend.Entry]] = [
+        (any(gain > 0 for gain in gains), (legend.patch("k-pos"), "experience helped")),
+        (any(gain < 0 for gain in gains), (legend.patch("k-neg k-wash"), "experience hurt")),
+        (any(found.bank for found in means), (legend.patch("k-s5 k-shade", "k-thin k-l5"), "experiences in the bank")),
+    ]
+    return [entry for drawn, entry in known if drawn]
 
 
 def mean(seeds: Sequence[Rounds]) -> Rounds:

@@ -24,6 +24,7 @@ from xplearn.report.page.markup import Part
 from xplearn.report.page.material import Material, gather
 from xplearn.report.page.overview import overview, summary
 from xplearn.report.page.payload import Limits, Payload, build_payload
+from xplearn.report.page.places import hints
 from xplearn.report.page.standings import standings
 
 if TYPE_CHECKING:
@@ -85,7 +86,8 @@ def write(
     write_sheets([piece for piece in pieces if isinstance(piece, Sheet)], folder / "tables", tables)
     watch.advance()
     watch.phase_end()
-    payload = build_payload(list(material.runs.values()), list(material.runs), limits or Limits(), watch)
+    called = list(hints(material.runs, material.cross).values())
+    payload = build_payload(list(material.runs.values()), list(material.runs), limits or Limits(), watch, hints=called)
     with replacing(folder / NAME) as file:
         file.write(document(_heading(material), parts, payload, _held(payload)).encode())
     return folder / NAME

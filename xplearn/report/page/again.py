@@ -18,7 +18,10 @@ from xplearn.report.page.material import Material
 def reported(material: Material) -> Section:
     """Figures of papers, apart from ours."""
     sheet = sheets.reported_sheet(material.reported) if material.reported else None
-    lead = "Other policies, tasks, splits and versions than above: these figures may not be compared with ours."
+    lead = (
+        "Other policies, tasks, splits and versions than above: these figures may not be compared with ours. They are of the papers whose "
+        "parts were run here; 'xplearn plugins --reported' lists all."
+    )
     title = "Reported by papers, not measured here"
     return Section(name="reported", title=title, lead=lead if sheet else "", pieces=[sheet] if sheet else [])
 

@@ -15,6 +15,7 @@ from xplearn.record.viewed import places, view
 from xplearn.report.bank import when_in
 from xplearn.report.page.chosen import Unit, ordered, units
 from xplearn.report.page.packed import Chunk, packed
+from xplearn.report.page.shown import told
 from xplearn.report.printable import printable
 
 if TYPE_CHECKING:
@@ -51,8 +52,17 @@ class Payload:
     """Episodes of the runs."""
 
 
-def build_payload(runs: Sequence[Run], names: Sequence[str], limits: Limits, observer: Observer) -> Payload:
+def build_payload(
+    runs: Sequence[Run], names: Sequence[str], limits: Limits, observer: Observer, *, hints: Sequence[str] | None = None
+) -> Payload:
     """The episodes of runs, as many as the limits allow.
+
+    Args:
+        runs: finished or not.
+        names: what the page calls them.
+        limits: how much there is room for.
+        observer: is told how far it is.
+        hints: what the list calls them, where a name is too long for it; by default the names.
 
     Raises:
         RecordError: a file of the runs is damaged.
@@ -67,7 +77,7 @@ def build_payload(runs: Sequence[Run], names: Sequence[str], limits: Limits, obs
         observer.advance(len(unit.results))
     rows = packer.close()
     observer.phase_end()
-    return Payload(index=packed(_index(runs, names, rows)), chunks=tuple(packer.chunks), held=len(rows), played=played)
+    return Payload(index=packed(_index(runs, names, hints or names, rows)), chunks=tuple(packer.chunks), held=len(rows), played=played)
 
 
 @dataclass(slots=True)
@@ -135,7 +145,7 @@ class _Numbers(dict[Any, int]):
         return self[value]
 
 
-def _index(runs: Sequence[Run], names: Sequence[str], rows: Sequence[_Listed]) -> dict[str, Any]:
+def _index(runs: Sequence[Run], names: Sequence[str], hints: Sequence[str], rows: Sequence[_Listed]) -> dict[str, Any]:
     """The list, column by column."""
     phases, domains, tasks = _Numbers(), _Numbers(), _Numbers()
     when = [when_in(run) for run in runs]
@@ -151,7 +161,8 @@ def _index(runs: Sequence[Run], names: Sequence[str], rows: Sequence[_Listed]) -
         columns["phase"].append(phases[group, words])
         columns["domain"].append(domains[printable(place[1] if place else result.env)])
         columns["task"].append(tasks[printable(result.task), printable(row.goal), printable(result.kind)])
-        columns["experience"].append(int(result.arm == "experience"))
+        seen = told(runs[row.unit.run], result.arm) if learned and len(row.unit.results) == 1 else result.arm
+        columns["experience"].append(int(seen == "experience"))
         columns["outcome"].append(_outcome(result))
         columns["score"].append(round(100 * result.score, 1))
         columns["steps"].append(result.length)
@@ -160,7 +171,8 @@ def _index(runs: Sequence[Run], names: Sequence[str], rows: Sequence[_Listed]) -
         columns["seconds"].append(float(f"{result.seconds:.3g}"))
         columns["chunk"].append(row.chunk)
         columns["place"].append(row.place)
-    return {"runs": list(map(printable, names)), "phases": list(phases), "domains": list(domains), "tasks": list(tasks), "columns": columns}
+    shared = {"phases": list(phases), "domains": list(domains), "tasks": list(tasks)}
+    return {"runs": list(map(printable, names)), "hints": list(map(printable, hints)), **shared, "columns": columns}
 
 
 def _words(run: Run, phase: str, when: Any) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from xplearn.metrics.seeds import called
-from xplearn.report.contenders import SEED, labelled, labels
+from xplearn.report.contenders import SEED, cells, labelled, labels
 from xplearn.report.printable import printable
 
 if TYPE_CHECKING:
@@ -49,13 +49,26 @@ def placed(values: Mapping[str, T], of: Mapping[str, Place]) -> Table[T]:
     return found
 
 
+def hints(runs: Mapping[str, Run], cross: Cross | None) -> dict[str, str]:
+    """What tells each run from the others of its domains, shortly: labels that differ among them, seeds too; its name where none does."""
+    by_folder = cells(cross)
+    alike: dict[str, dict[str, Mapping[str, str]]] = {}
+    for name, run in runs.items():
+        if run.path.name in by_folder:
+            axes = by_folder[run.path.name].axes
+            told = {axis: f"seed {label}" if axis in SEED else label for axis, label in axes.items()}
+            alike.setdefault(_domains(run), {})[name] = told
+    found = {name: hint for of in alike.values() for name, hint in zip(of, labelled(of.values()), strict=True)}
+    return {name: printable(found.get(name) or name) for name in runs}
+
+
 def _by_labels(runs: Mapping[str, Run], cross: Cross) -> dict[str, Place]:
-    by_folder = {cell.run: cell for cell in cross.cells if cell.run}
-    cells = {name: by_folder[run.path.name] for name, run in runs.items() if run.path.name in by_folder}
-    down = [{axis: label for axis, label in labels(cell.axes).items() if axis != cross.column} for cell in cells.values()]
-    rows = dict(zip(cells, labelled(down), strict=True))
+    by_folder = cells(cross)
+    found = {name: by_folder[run.path.name] for name, run in runs.items() if run.path.name in by_folder}
+    down = [{axis: label for axis, label in labels(cell.axes).items() if axis != cross.column} for cell in found.values()]
+    rows = dict(zip(found, labelled(down), strict=True))
     return {
-        name: (printable(rows.get(name) or name), _column(run, cells[name].axes, cross.column) if name in cells else _domains(run))
+        name: (printable(rows.get(name) or name), _column(run, found[name].axes, cross.column) if name in found else _domains(run))
         for name, run in runs.items()
     }
 

@@ -27,7 +27,7 @@ function listed(index) {
     const [group, when] = index.phases[row.phase];
     const [task, goal, kind] = index.tasks[row.task];
     return {
-      ...row, number, group, when, task, goal, kind, run: index.runs[row.run], runNumber: row.run,
+      ...row, number, group, when, task, goal, kind, run: index.runs[row.run], hint: index.hints[row.run], runNumber: row.run,
       domain: index.domains[row.domain], arm: ARMS[row.experience], outcome: OUTCOMES[row.outcome], sought: `${goal}\n${task}`.toLowerCase(),
     };
   });

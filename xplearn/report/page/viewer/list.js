@@ -79,7 +79,7 @@ class EpisodeList {
   #row(row, at, height) {
     const cells = [
       element("span", { title: row.goal }, row.goal || row.task),
-      element("span", { class: "aside", title: row.run }, row.run),
+      element("span", { class: "aside", title: row.run }, element("span", { class: "run" }, row.hint)),
       element("span", { class: "aside" }, row.when),
       element("span", { class: "aside" }, row.arm),
       element("span", {}, chip(row.outcome)),
