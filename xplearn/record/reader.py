@@ -108,7 +108,7 @@ class Run:
 
     def _bootstrap(self) -> Bootstrap:
         evaluate = self.header.resolved["evaluate"]
-        return Bootstrap(confidence=evaluate["confidence"], resamples=evaluate["resamples"], seed=self.header.seed)
+        return Bootstrap(confidence=evaluate["confidence"], resamples=evaluate["resamples"])  # not the run's seed: of several none is first
 
     def frame(self) -> Any:
         """The episodes as a pandas data frame, one row each."""
