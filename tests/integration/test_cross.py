@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -42,7 +43,7 @@ class Watching(SilentCross):
     def __init__(self):
         self.begun, self.ended, self.notes = [], [], []
 
-    def cell_start(self, cell, done, total):
+    def cell_start(self, cell):
         self.begun.append(cell.id)
 
     def cell_end(self, cell, run, done, total):
@@ -239,8 +240,8 @@ def test_a_cell_that_lacks_a_plugin_is_failed_and_says_what_to_install(tmp_path)
 
 def test_ctrl_c_leaves_a_cross_that_goes_on(tmp_path, monkeypatch):
     class Stopping(Watching):
-        def cell_start(self, cell, done, total):
-            super().cell_start(cell, done, total)
+        def cell_start(self, cell):
+            super().cell_start(cell)
             if len(self.begun) == 2:
                 raise KeyboardInterrupt
 
@@ -381,7 +382,24 @@ def test_the_command_prints_the_grid_and_last_the_folder(tmp_path, capsys, monke
     assert "core.none · [red]kept[/] · 0" in captured.out
     assert "3 finished" in captured.out
     assert "the same command goes on with what waits" in captured.out
-    assert "1/12 cells · errands · core.none · none · seed 0 …" in captured.err
+    first = "errands · core.none · none · seed 0"
+    told = [line.split("   ")[0] for line in captured.err.splitlines() if first in line]
+    assert told == [f"{first} begins", f"1/12 cells · {first}"]
+
+
+def test_what_a_cell_took_from_others_is_told_and_an_interrupted_one_is_counted_but_not_with_quiet(tmp_path, capsys):
+    file = tmp_path / "toys.yaml"
+    file.write_text(json.dumps(said(tmp_path, {"bank": BANKS, "seed": [0]}, base={"stream": STREAMS["errands"]})))
+    assert main(["cross", str(file)]) == 0
+    assert "kept · seed 0: 2 episodes taken from what this cross did before" in capsys.readouterr().err.splitlines()
+    cells = load_cross(tmp_path / "toys").cells
+    run = tmp_path / "toys" / cells[0].run / "run.json"
+    run.write_text(json.dumps(json.loads(run.read_text()) | {"status": "interrupted"}))
+    assert main(["cross", str(file), "--dry-run"]) == 0
+    assert "2 cells: 1 finished, 1 interrupted" in capsys.readouterr().out
+    shutil.rmtree(run.parent)
+    assert main(["cross", str(file), "-q"]) == 0
+    assert capsys.readouterr().err == ""
 
 
 def test_the_command_ends_with_status_1_where_a_cell_failed_and_says_which(tmp_path, capsys):

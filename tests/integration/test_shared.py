@@ -35,7 +35,7 @@ BASE = {
 }
 BARE = {"stream": [{"env": "core.counting", "tasks": {"limit": 2}}], "warmup": [], "learner": [], "record": [], "selector": "core.none"}
 """Plays and learns nothing."""
-ALL = "done before and not again: 4 demonstrations, 32 episodes, 5 learner calls"
+ALL = "4 demonstrations, 32 episodes, 5 learner calls"
 
 
 class Watching(Silent):
@@ -129,14 +129,18 @@ class OwnPlugin:
 
 
 def start(folder, shared=None, **changes):
-    """Run the base with changes: the run, how many steps were played and calls made for it, and its notes."""
+    """Run the base with changes: the run, how many steps were played and calls made for it, its notes and what it took over."""
     plugins = Plugins().discover()
     plugins.add("own", OwnPlugin())
     mix = {**BASE, **changes, "run": {"dir": str(folder), **changes.get("run", {})}}
     experiment, given = load_experiment(mix, [], plugins.registry)
     watching, before = Watching(), (Work.steps, Work.calls)
     result = run_experiment(experiment, plugins=plugins, given=given, observer=watching, shared=shared)
-    return load(result.folder), (Work.steps - before[0], Work.calls - before[1]), watching.notes
+    return (
+        load(result.folder),
+        (Work.steps - before[0], Work.calls - before[1]),
+        [*watching.notes, *([result.taken] if result.taken else [])],
+    )
 
 
 @pytest.fixture
@@ -218,7 +222,7 @@ def test_what_others_left_in_part_is_completed(tmp_path, filled):
     run, (steps, _), notes = start(tmp_path / "again", shared)
     assert outcome(run) == outcome(whole)
     assert steps > 0
-    assert notes[0].startswith("done before and not again: ")
+    assert "episodes" in notes[0]
     assert start(tmp_path / "last", shared)[1:] == ((0, 0), [ALL])
 
 
@@ -242,7 +246,7 @@ def test_another_learner_shares_what_comes_before_it(tmp_path, filled):
     run, (steps, calls), notes = start(tmp_path / "other", shared, learner=learner)
     assert calls == 2
     assert steps > 0
-    assert notes == ["done before and not again: 4 demonstrations, 8 episodes, 1 learner call"]
+    assert notes == ["4 demonstrations, 8 episodes, 1 learner call"]
     assert outcome(run) == outcome(start(tmp_path / "alone", learner=learner)[0])
 
 
@@ -251,7 +255,7 @@ def test_what_follows_a_learner_that_came_to_the_same_is_shared(tmp_path, filled
     learner = {"name": "own.turn", "arms": ["plain", "experience"], "milliseconds": 0.1}
     _, work, notes = start(tmp_path / "other", shared, learner=learner)
     assert work == (0, 2)
-    assert notes == ["done before and not again: 4 demonstrations, 32 episodes, 3 learner calls"]
+    assert notes == ["4 demonstrations, 32 episodes, 3 learner calls"]
 
 
 def test_another_selector_shares_what_never_reads_it(tmp_path, filled):
@@ -259,7 +263,7 @@ def test_another_selector_shares_what_never_reads_it(tmp_path, filled):
     run, (steps, calls), notes = start(tmp_path / "other", shared, selector={"name": "core.nearest", "k": 2})
     scores = {found.id: found.score for found in whole.episodes()}
     assert all(found.score == scores[found.id] for found in run.episodes() if found.id.startswith("eval/0/") and found.arm == "plain")
-    assert notes[0].startswith("done before and not again: 4 demonstrations, ")
+    assert notes[0].startswith("4 demonstrations, ")
     assert (steps, calls) > (0, 0)
     alone, *_ = start(tmp_path / "alone", selector={"name": "core.nearest", "k": 2})
     assert outcome(run) == outcome(alone)
@@ -278,7 +282,7 @@ def test_another_bank_shares_no_episode_with_experience(tmp_path, filled):
     shared, _ = filled
     stream = [BASE["stream"][0], {"env": "core.counting", "tasks": {"limit": 4, "skip": 4}, "rounds": 2}]
     run, _, notes = start(tmp_path / "other", shared, stream=stream)
-    assert notes == ["done before and not again: 4 demonstrations, 4 episodes, 1 learner call"]
+    assert notes == ["4 demonstrations, 4 episodes, 1 learner call"]
     assert outcome(run) == outcome(start(tmp_path / "alone", stream=stream)[0])
 
 
@@ -305,7 +309,7 @@ def test_a_learner_that_reads_what_is_shown_does_not_share_over_another_selector
 )
 def test_no_episode_is_shared_where_what_draws_it_differs(tmp_path, shared, changes):
     start(tmp_path / "first", shared, **BARE)
-    assert start(tmp_path / "second", shared, **BARE)[1:] == ((0, 0), ["done before and not again: 4 episodes"])
+    assert start(tmp_path / "second", shared, **BARE)[1:] == ((0, 0), ["4 episodes"])
     assert start(tmp_path / "other", shared, **BARE | changes)[2] == []
 
 
@@ -351,7 +355,7 @@ def test_quick_calls_are_made_again_for_that_costs_less(tmp_path, shared):
     start(tmp_path / "first", slow)
     _, (steps, calls), notes = start(tmp_path / "second", slow)
     assert (steps, calls) == (0, 3)
-    assert notes == ["done before and not again: 4 demonstrations, 32 episodes"]
+    assert notes == ["4 demonstrations, 32 episodes"]
 
 
 def test_what_is_taken_over_is_held_against_this_runs_own_panel(tmp_path, shared):

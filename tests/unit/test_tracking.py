@@ -144,6 +144,13 @@ def test_tracker_that_cannot_work_is_refused_before_anything_is_written(plugins,
         check_tasks(experiment, plugins)
 
 
+def test_tracker_that_no_plugin_offers_is_refused_also_where_the_run_is_finished(plugins, tmp_path):
+    start(plugins, tmp_path, [])
+    with pytest.raises(ConfigError, match=r"run\.track\.0: .* did you mean 'mine\.diary'"):
+        start(plugins, tmp_path, ["mine.diarry"])
+    assert start(plugins, tmp_path, ["mine.lacking"]).header.status == "finished"
+
+
 def test_without_any_tracker_the_error_says_what_to_install():
     with pytest.raises(ConfigError, match="pip install xplearn-trackers"):
         trackers(["trackers.wandb"], Plugins())

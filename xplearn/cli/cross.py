@@ -132,15 +132,19 @@ class _Watching:
     def __init__(self, quiet: bool) -> None:
         self._quiet = quiet
 
-    def cell_start(self, cell: Cell, done: int, total: int) -> None:
+    def cell_start(self, cell: Cell) -> None:
         if not self._quiet:
-            self.note(f"{done + 1}/{total} cells · {cell.id} …")
+            self.note(f"{cell.id} begins")
 
     def cell_end(self, cell: Cell, run: Path, done: int, total: int) -> None:
         from xplearn.cli.crossed import duration, told
 
         if not self._quiet:
             self.note(f"{done}/{total} cells · {cell.id}   {told(cell, run)}   {duration(cell.seconds)}")
+
+    def taken(self, cell: Cell, what: str) -> None:
+        if not self._quiet:
+            self.note(f"{cell.id}: {what} taken from what this cross did before")
 
     def note(self, text: str) -> None:
         import sys

@@ -61,8 +61,8 @@ def excused(cell: Cell) -> bool:
 
 def counted(cross: Cross) -> str:
     """How many cells there are in each state, e.g. ``36 finished, 4 unsound``."""
-    numbers: Counter[str] = Counter(cell.state for cell in cross.cells)
-    order = ("finished", "same", "unsound", "failed", "running", "waiting")
+    numbers: Counter[str] = Counter(cell.reason if cell.reason == "interrupted" else cell.state for cell in cross.cells)
+    order = ("finished", "same", "unsound", "failed", "running", "interrupted", "waiting")
     words = {"same": "the same as another", "running": "under way"}
     return f"{len(cross.cells)} cells: " + ", ".join(f"{numbers[state]} {words.get(state, state)}" for state in order if numbers[state])
 

@@ -18,6 +18,7 @@ from xplearn.experiment.phases import gather
 from xplearn.experiment.shared import Shared
 from xplearn.experiment.stream import Stage, stages
 from xplearn.experiment.study import studied
+from xplearn.experiment.tracking import require_offered
 from xplearn.metrics.table import Table
 from xplearn.plugins import Plugins
 from xplearn.record.folder import RunFolder, folder_name
@@ -33,6 +34,8 @@ class RunResult:
     folder: Path
     header: Header
     table: Table
+    taken: str = ""
+    """What of it this call took from work that other runs had done, e.g. ``8 episodes, 1 learner call``; empty where nothing."""
 
 
 def run_experiment(
@@ -60,6 +63,8 @@ def run_experiment(
     """
     place = RunFolder(folder or Path(experiment.run.dir) / folder_name(plain(experiment)))
     header = recorded_header(place, experiment)
+    require_offered(experiment.run.track, plugins)
+    taken = ""
     if header is None or header.status != "finished":
         problems = check_experiment(experiment, plugins)
         if problems:
@@ -67,9 +72,9 @@ def run_experiment(
         with open_run(experiment, plugins, given, place, observer or Silent(), shared=shared) as run:
             walk(run)
             finish(run)
-            _tell(run)
+            taken = _counted(run)
     done = load(place.path)
-    return RunResult(folder=place.path, header=done.header, table=done.table())
+    return RunResult(folder=place.path, header=done.header, table=done.table(), taken=taken)
 
 
 def walk(run: Context) -> None:
@@ -92,8 +97,6 @@ def play_round(run: Context, stage: Stage, round: int) -> None:
     learn(run, stage, round, run.experiment.learns(stage.config), functools.cache(lambda: studied(run, stage, round, batch())))
 
 
-def _tell(run: Context) -> None:
-    """Say what was taken over."""
-    counts = ", ".join(f"{count} {kind if count > 1 else kind.removesuffix('s')}" for kind, count in sorted(run.taken.items()))
-    if counts:
-        run.observer.note(f"done before and not again: {counts}")
+def _counted(run: Context) -> str:
+    """What was taken over, by number and kind."""
+    return ", ".join(f"{count} {kind if count > 1 else kind.removesuffix('s')}" for kind, count in sorted(run.taken.items()))

@@ -22,6 +22,19 @@ def trackers(names: Iterable[str], plugins: Plugins) -> dict[str, Tracker]:
     return {name: _built(name, f"run.track.{number}", known, plugins) for number, name in enumerate(wanted)}
 
 
+def require_offered(names: Iterable[str], plugins: Plugins) -> None:
+    """Refuse names of trackers that no plugin offers, without loading the others.
+
+    Raises:
+        ConfigError: with the nearest name.
+        PluginError: its plugin cannot be loaded.
+    """
+    wanted = list(names)
+    known = offered(plugins) if wanted else {}
+    for number, name in enumerate(wanted):
+        _require_known(name, f"run.track.{number}", known, plugins)
+
+
 def offered(plugins: Plugins) -> dict[str, str]:
     """``"module:Class"`` by tracker name; a plugin whose hook fails is remembered and does not disturb the others."""
     found: dict[str, str] = {}
@@ -36,20 +49,25 @@ def offered(plugins: Plugins) -> dict[str, str]:
 
 
 def _built(name: str, path: str, known: Mapping[str, str], plugins: Plugins) -> Tracker:
-    plugin = name.partition(".")[0]
-    if name not in known:
-        cause = plugins.registry.failures.get(plugin)
-        if cause is not None:
-            raise PluginError(plugin, f"failed to load ({cause!r}); see: xplearn plugins") from cause
-        raise ConfigError(path, _unknown(name, known))
+    _require_known(name, path, known, plugins)
     module, _, attribute = known[name].partition(":")
     try:
         tracker: Tracker = getattr(importlib.import_module(module), attribute)()
     except XplearnError:
         raise
     except Exception as error:
-        raise PluginError(plugin, f"tracker '{name}' cannot be loaded from {known[name]}: {error!r}") from error
+        raise PluginError(name.partition(".")[0], f"tracker '{name}' cannot be loaded from {known[name]}: {error!r}") from error
     return tracker
+
+
+def _require_known(name: str, path: str, known: Mapping[str, str], plugins: Plugins) -> None:
+    if name in known:
+        return
+    plugin = name.partition(".")[0]
+    cause = plugins.registry.failures.get(plugin)
+    if cause is not None:
+        raise PluginError(plugin, f"failed to load ({cause!r}); see: xplearn plugins") from cause
+    raise ConfigError(path, _unknown(name, known))
 
 
 def _unknown(name: str, known: Mapping[str, str]) -> str:

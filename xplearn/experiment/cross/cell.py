@@ -28,17 +28,19 @@ class Outcome:
     """Why it failed, on one line; empty where it is finished."""
     full: bool = False
     """Whether it failed because the disk is full: so would every other."""
+    taken: str = ""
+    """What of it other cells had done before, in words; empty where nothing."""
 
 
 def run_cell(given: Raw, folder: Path, plugins: Plugins, observer: Observer) -> Outcome:
     """Run the experiment of a cell, or go on with it, in the folder of its cross."""
     try:
         experiment, _ = load_experiment(given, [], plugins.registry)
-        run_experiment(experiment, plugins=plugins, given=given, observer=observer, shared=Shared(folder / SHARED))
+        result = run_experiment(experiment, plugins=plugins, given=given, observer=observer, shared=Shared(folder / SHARED))
     except (Exception, SystemExit) as error:
         full = isinstance(error, OSError) and error.errno == errno.ENOSPC
         return Outcome(reason=_reason(error), full=full)
-    return Outcome()
+    return Outcome(taken=result.taken)
 
 
 def _reason(error: BaseException) -> str:

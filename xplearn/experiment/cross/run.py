@@ -108,9 +108,8 @@ class _Walk:
                 self._end(running.pop(future), future.result())
 
     def _begin(self, cell: Planned) -> Future[Outcome]:
-        begun = self._done + len(self._since)
         self._since[cell.id] = time.monotonic()
-        self._watching.cell_start(self._ledger.mark(cell.id, "running"), begun, self._total)
+        self._watching.cell_start(self._ledger.mark(cell.id, "running"))
         return self._runner.submit(cell)
 
     def _end(self, cell: Planned, outcome: Outcome) -> None:
@@ -118,5 +117,7 @@ class _Walk:
         self._done += 1
         ended = self._ledger.mark(cell.id, "failed" if outcome.reason else "finished", outcome.reason, seconds)
         self._watching.cell_end(ended, self._ledger.folder / ended.run, self._done, self._total)
+        if outcome.taken:
+            self._watching.taken(ended, outcome.taken)
         if outcome.full:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
