@@ -10,7 +10,8 @@ from itertools import pairwise
 import pytest
 
 from tests.conftest import unavailable
-from tests.made_runs import HOSTILE, episode, many, written
+from tests.made_runs import HOSTILE, episode, many, toy, written
+from xplearn.record.cross import Cell, Cross
 from xplearn.report.page import Source, write
 
 pytestmark = pytest.mark.slow
@@ -287,6 +288,33 @@ def test_tables_are_sorted_by_a_column_of_numbers(page, hostile):
         assert header.get_attribute("aria-sort") == order
         assert len(values) > 1
         assert values == sorted(values, reverse=falling)
+
+
+def test_the_name_of_a_row_stays_in_sight_and_a_cut_edge_is_shaded(page, report):
+    visit(page, report)
+    sheet = page.locator("#table-leaderboard-table .k-sheet")
+    sheet.scroll_into_view_if_needed()
+    wide = sheet.evaluate("(box) => box.scrollWidth - box.clientWidth")
+    assert wide > 0 or page.viewport_size["width"] > 1000
+    sheet.evaluate("(box) => { box.scrollLeft = 200 }")
+    place = "(found) => Math.round(found.getBoundingClientRect().left - found.closest('.k-sheet').getBoundingClientRect().left)"
+    for name in (sheet.locator("tbody th").first, sheet.locator("thead .k-lead")):
+        assert name.evaluate(place) <= (1 if wide else 60)
+    assert sheet.evaluate("(box) => getComputedStyle(box).backgroundAttachment") == "local, local, scroll, scroll, scroll"
+
+
+def test_the_list_says_which_run_however_narrow_it_is(page, tmp_path):
+    runs = [toy(tmp_path / "runs", run={"seed": seed}) for seed in (0, 1)]
+    cells = [
+        Cell(id=f"errands · seed {seed}", axes={"stream": "errands", "seed": str(seed)}, state="finished", run=run.path.name)
+        for seed, run in enumerate(runs)
+    ]
+    cross = Cross(name="c", given={}, axes={"stream": ["errands"], "seed": ["0", "1"]}, cells=cells)
+    visit(page, write(Source(runs=runs, cross=cross), tmp_path))
+    hint = page.locator("#rows .row .run").first
+    assert hint.is_visible()
+    assert hint.inner_text() == "seed 0"
+    assert fits(page)
 
 
 def test_without_scripts_figures_and_tables_are_there_and_the_page_says_what_is_not(browser, report):

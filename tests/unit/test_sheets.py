@@ -71,6 +71,21 @@ def test_html_shows_every_cell_as_text_and_sorts_numbers_as_numbers():
     assert not set("\x00\x1b\u202e") & set(sheets.sheet_html(ugly()))
 
 
+def test_the_first_column_of_words_names_the_rows_and_stays_in_sight():
+    found = table(sheets.sheet_html(sheets.leaderboard_sheet(pieces.board(["hamo", "edge"]))))
+    heads = [attrs.get("class") for tag, attrs in found.tags if tag == "th" and attrs.get("scope") == "col"]
+    assert heads[:3] == [None, "k-lead", None]
+    cells = [(tag, attrs.get("scope")) for tag, attrs in found.tags if tag in ("th", "td")][len(heads) :]
+    assert cells[:3] == [("td", None), ("th", "row"), ("td", None)]
+    numbers = Sheet(name="a", title="t", caption="", columns=["a"], rows=[[1], [2]])
+    assert "k-lead" not in sheets.sheet_html(numbers)
+
+
+def test_no_header_of_a_leaderboard_is_long():
+    columns = sheets.leaderboard_sheet(pieces.board()).columns
+    assert max(len(column) for column in columns) < 14
+
+
 def test_a_sheet_named_by_a_hostile_title_has_no_attribute_of_its_making():
     html = sheets.sheet_html(dataclasses.replace(ugly(), title='" onfocus="alert(1)'))
     assert all("onfocus" not in attrs for _, attrs in table(html).tags)

@@ -79,16 +79,15 @@ def to_latex(sheet: Sheet) -> str:
 def sheet_html(sheet: Sheet) -> str:
     """A ``<div class="k-sheet">`` that scrolls, holding a ``<table>`` with a caption.
 
-    Headers have a scope; cells that sort as numbers have them in ``data-sort``, the headers of such columns have ``data-number``; marked
-    rows have the class ``k-marked``, strong cells ``k-strong-cell``.
+    Headers have a scope; cells that sort as numbers have them in ``data-sort``, the headers of such columns have ``data-number``. The first
+    column of words names the rows, and its header has the class ``k-lead``; marked rows have ``k-marked``, strong cells ``k-strong-cell``.
     """
     numbers = [numeric(sheet, at) for at in range(len(sheet.columns))]
-    heads = "".join(
-        f'<th scope="col"{" data-number" if number else ""}>{escape(words(name))}</th>'
-        for name, number in zip(sheet.columns, numbers, strict=True)
-    )
+    lead = numbers.index(False) if False in numbers else -1
+    looks = [" data-number" if number else ' class="k-lead"' if at == lead else "" for at, number in enumerate(numbers)]
+    heads = "".join(f'<th scope="col"{look}>{escape(words(name))}</th>' for name, look in zip(sheet.columns, looks, strict=True))
     starts = ['<tr class="k-marked">' if row in sheet.marked else "<tr>" for row in range(len(sheet.rows))]
-    rows = "\n".join(f"{start}{_row(sheet, row, numbers)}</tr>" for row, start in enumerate(starts))
+    rows = "\n".join(f"{start}{_row(sheet, row, numbers, lead)}</tr>" for row, start in enumerate(starts))
     caption = f"<caption>{escape(words(sheet.caption))}</caption>" if sheet.caption else ""
     label = escape(words(sheet.title))
     return (
@@ -97,14 +96,14 @@ def sheet_html(sheet: Sheet) -> str:
     )
 
 
-def _row(sheet: Sheet, row: int, numbers: list[bool]) -> str:
+def _row(sheet: Sheet, row: int, numbers: list[bool], lead: int) -> str:
     found = []
     for at, number in enumerate(numbers):
         text, sorted_by = escape(shown(sheet, row, at)), value(sheet.rows[row][at])
         sort = "" if sorted_by is None else f' data-sort="{sorted_by!r}"'
         classes = " ".join(["k-number"] * number + ["k-strong-cell"] * ((row, at) in sheet.strong))
         look = f' class="{classes}"' if classes else ""
-        found.append(f'<th scope="row">{text}</th>' if at == 0 and not number else f"<td{look}{sort}>{text}</td>")
+        found.append(f'<th scope="row">{text}</th>' if at == lead else f"<td{look}{sort}>{text}</td>")
     return "".join(found)
 
 

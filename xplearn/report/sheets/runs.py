@@ -27,7 +27,10 @@ def costs_sheet(
     return Sheet(
         name=name,
         title="Costs",
-        caption="Sums over a run. Tokens: read and written, of a growing conversation only what was new; seconds on the clock.",
+        caption=(
+            "Sums over a run. Tokens: read and written, of a growing conversation only what was new, by arm; seconds on the clock: of "
+            "episodes, of writing the bank, of learning. Bank: experiences in it at the end."
+        ),
         columns=["run", *columns],
         rows=[[label, *(found[column] for column in columns)] for label, found in zip(spendings, sources, strict=True)],
     )
@@ -68,7 +71,7 @@ def _episodes(of: Spendings) -> dict[str, Cell]:
 
 def _upkeep(kept: Upkeep | None, stored: int | None) -> dict[str, Cell]:
     return {
-        "writing the bank, s": kept.record_seconds if kept is not None else None,
+        "writing, s": kept.record_seconds if kept is not None else None,
         "learning, s": kept.learner_seconds if kept is not None else None,
         "bank": kept.bank if kept is not None else None,
         "on disk, kB": None if stored is None else stored / 1000,
