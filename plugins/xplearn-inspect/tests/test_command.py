@@ -26,7 +26,7 @@ def test_runs_of_a_folder_go_where_inspect_looks(folder, tmp_path):
     pytest.importorskip("inspect_ai", reason="needs inspect_ai: pip install xplearn-inspect")
     done = xplearn("inspect", str(folder.parent), cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert len(list((tmp_path / "logs").glob("*.eval"))) == 8
+    assert len(list((tmp_path / "logs").glob(f"{folder.name}/*.eval"))) == 8
     *lines, last = done.stdout.splitlines()
     assert len(lines) == 8
     assert all(line.endswith("  6 episodes") for line in lines)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -14,7 +15,7 @@ import pytest
 pytest.importorskip("inspect_ai", reason="needs inspect_ai: pip install xplearn-inspect")
 
 from inspect_ai.log import list_eval_logs, read_eval_log, read_eval_log_sample
-from xplearn_inspect.export import export
+from xplearn_inspect.export import export, folder_name
 
 import xplearn
 
@@ -105,7 +106,20 @@ def test_same_run_gives_the_same_logs_again(folder, tmp_path):
     again = {path.name: read_eval_log(str(path)) for path, _ in export(folder, tmp_path)}
     assert first == again
     assert len(list_eval_logs(str(tmp_path))) == len(first) == 8
-    assert sorted(first) == sorted(path.name for path in tmp_path.iterdir())
+    assert [path.name for path in tmp_path.iterdir()] == [folder.name]
+    assert sorted(first) == sorted(path.name for path in (tmp_path / folder.name).iterdir())
+
+
+def test_the_logs_of_each_run_lie_in_a_folder_of_its_name_and_inspect_lists_them_all(folder, tmp_path):
+    other = tmp_path / "ALFWorld · cards: text_coverage-2a4d52e6"
+    shutil.copytree(folder, other)
+    for of in (folder, other):
+        list(export(of, tmp_path / "logs"))
+    assert {path.name for path in (tmp_path / "logs").iterdir()} == {folder.name, "ALFWorld---cards--text_coverage-2a4d52e6"}
+    listed = list_eval_logs(str(tmp_path / "logs"))
+    assert len(listed) == 16
+    assert {"core.counting-0-plain", "core.errands-2-experience"} < {log.task for log in listed}
+    assert (folder_name(".."), folder_name("../x")) == ("run", "-x")
 
 
 def test_every_log_is_a_task_of_its_own_or_the_viewer_would_hide_it(logs):
@@ -120,8 +134,6 @@ def test_one_sample_can_be_read_by_its_id(folder, tmp_path):
 
 
 def test_unfinished_run_has_the_episodes_so_far(folder, tmp_path):
-    import shutil
-
     copy = tmp_path / "run"
     shutil.copytree(folder, copy)
     header = json.loads((copy / "run.json").read_text())
@@ -145,4 +157,4 @@ def test_inspect_itself_dumps_and_bundles_the_logs(folder, tmp_path):
     bundled = inspect("view", "bundle", "--log-dir", "logs", "--output-dir", "site", cwd=tmp_path)
     assert bundled.returncode == 0, bundled.stderr
     assert (tmp_path / "site" / "index.html").is_file()
-    assert [found.name for found in Path(tmp_path / "site" / "logs").glob("*.eval")] == [path.name]
+    assert [found.name for found in Path(tmp_path / "site" / "logs").glob("*/*.eval")] == [path.name]

@@ -20,27 +20,33 @@ if TYPE_CHECKING:
 
 
 def export(folder: Path, target: Path) -> Iterator[tuple[Path, int]]:
-    """Write a log for each evaluation point, domain and arm; yield its path and number of episodes.
+    """Write a log for each evaluation point, domain and arm into a folder named as the run's; yield its path and number of episodes.
 
     At any time one log's episodes are in memory. A log that is there already is replaced.
 
     Args:
         folder: of a run, finished or not.
-        target: where the logs go; made if it is not there.
+        target: where the run's folder of logs goes; made if it is not there.
 
     Raises:
         RecordError: it is no run folder, or is damaged.
     """
     run = load(folder)
     results = {result.id: result for result in run.episodes() if result.phase.startswith("eval/")}
-    target.mkdir(parents=True, exist_ok=True)
+    logs = target / folder_name(run.path.resolve().name)
+    logs.mkdir(parents=True, exist_ok=True)
     for row in run.table().rows:
         place = Place(row.point, row.domain, row.arm)
         samples = list(_samples(run, place, results))
         if samples:
-            path = target / file_name(found := log(run, place, row, samples))
+            path = logs / file_name(found := log(run, place, row, samples))
             _write(found, path)
             yield path, len(samples)
+
+
+def folder_name(run: str) -> str:
+    """The run's, as any file system takes it: inspect_ai lists folders in folders, and so says which log is of which run."""
+    return re.sub(r"[^\w.-]", "-", run, flags=re.ASCII).strip(".")[:100] or "run"
 
 
 def file_name(log: EvalLog) -> str:
