@@ -458,6 +458,15 @@ def test_a_grid_shows_every_cell_with_its_score_or_why_there_is_none():
     assert all(f"{sum(cell.state == state for cell in cross.cells)} {state}" in found.caption for state in ("finished", "unsound", "same"))
 
 
+def test_a_grid_speaks_of_seeds_where_there_are_several():
+    def caption(*seeds):
+        cells = [Cell(id=seed, axes={"mix": "a", "seed": seed}, state="waiting") for seed in seeds]
+        return figures.grid(Cross(name="c", given={}, axes={"mix": ["a"], "seed": list(seeds)}, cells=cells), {}).caption
+
+    assert "mean over seeds" in caption("0", "1")
+    assert "seeds" not in caption("0")
+
+
 def test_a_cell_that_is_the_same_as_another_shows_its_score():
     cells = [Cell(id="a", axes={"selector": "x", "stream": "s"}, state="finished", run="a")]
     cells += [Cell(id="b", axes={"selector": "y", "stream": "s"}, state="same", reason="a")]

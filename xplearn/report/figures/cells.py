@@ -70,7 +70,7 @@ def grid(
             y = cells.heading(y, heading, headings[heading])
         y += cells.row(y, row[-1] if row else "", ends[row[-1]] if row else "", [places.get((row, label)) for label in axes[across]])
     title = f"Grid of the cross {cross.name}"
-    return drawing.figure(heat.foot(drawing, 8, y + 6), name=name, title=title, caption=_caption(cross, axes, down, across))
+    return drawing.figure(heat.foot(drawing, 8, y + 6), name=name, title=title, caption=_caption(cross, averaged, down, across))
 
 
 def _short(names: Iterable[str], room: float, size: float = SMALL) -> dict[str, str]:
@@ -175,9 +175,11 @@ def _blank(drawing: Drawing, area: Area, state: State) -> None:
             drawing.marker("circle", (middle[0] + shift, middle[1]), filled, size=1.8 if state == "running" else 1.2)
 
 
-def _caption(cross: Cross, axes: Mapping[str, Sequence[str]], down: Sequence[str], across: str) -> str:
-    fixed = "".join(f"; {axis} is {labels[0]}" for axis, labels in axes.items() if len(labels) == 1 and axis not in (*down, across))
+def _caption(cross: Cross, averaged: Collection[str], down: Sequence[str], across: str) -> str:
+    kept = [(axis, labels) for axis, labels in cross.axes.items() if axis not in averaged]
+    fixed = "".join(f"; {axis} is {labels[0]}" for axis, labels in kept if len(labels) == 1 and axis not in (*down, across))
+    mean = ", mean over seeds" if any(len(labels) > 1 for axis, labels in cross.axes.items() if axis in averaged) else ""
     states = [cell.state for cell in cross.cells]
     counts = ", ".join(f"{states.count(state)} {state}" for state in reversed(STATES) if state in states)
     rows = " × ".join(down) or "one row"
-    return f"{rows} by {across}{fixed}: final score, 0 to 100, mean over seeds. Of {len(cross.cells)} cells {counts}."
+    return f"{rows} by {across}{fixed}: final score, 0 to 100{mean}. Of {len(cross.cells)} cells {counts}."

@@ -12,20 +12,27 @@ from xplearn.report.figure import Piece, Section, Sheet
 from xplearn.report.page.material import Material
 
 if TYPE_CHECKING:
-    from xplearn.metrics.board import Board
+    from xplearn.metrics.board import Board, Standing
 
 
+BASE = "Base is the policy before learning, after its warm-up if it has one, without a bank."
 HARNESS = "A name with +Harness is a policy to which its bank is shown; the same name without it is the same policy without its bank."
 
 
 def standings(material: Material) -> Iterator[Section]:
     """The board across all others, each of those, then the runs that have no place in any; the first says what names say."""
-    everyone = [standing.contender for board in material.boards for standing in board.standings]
-    both = any(contender.name.endswith(harness("experience")) for contender in everyone)
+    words = _words([standing for board in material.boards for standing in board.standings])
     for number, section in enumerate(_boards(material)):
-        yield replace(section, lead=f"{section.lead} {HARNESS}") if both and number == 0 else section
+        yield section if number else replace(section, lead=" ".join([section.lead, *words]))
     if material.refused:
         yield _refused(material)
+
+
+def _words(standings: Sequence[Standing]) -> list[str]:
+    """What a newcomer must know to read them."""
+    compared = any(standing.versus_base is not None for standing in standings)
+    both = any(standing.contender.name.endswith(harness("experience")) for standing in standings)
+    return [BASE] * compared + [HARNESS] * both
 
 
 def _boards(material: Material) -> Iterator[Section]:
