@@ -48,11 +48,27 @@ def test_absent_gpu_says_what_to_do(monkeypatch):
         precision.choose_device("cuda")
 
 
-def test_threads_can_be_set():
+@pytest.fixture
+def threads(monkeypatch):
+    """Torch, with two threads that nobody has changed yet."""
     torch = pytest.importorskip("torch")
+    monkeypatch.setattr(precision, "_found", [])
     before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    yield torch
+    torch.set_num_threads(before)
+
+
+def test_threads_of_one_policy_do_not_stay_for_the_next_that_asks_for_none(threads):
+    precision.set_threads(3)
     precision.set_threads(1)
-    assert torch.get_num_threads() == 1
+    assert threads.get_num_threads() == 1
     precision.set_threads(0)
-    assert torch.get_num_threads() == 1
-    precision.set_threads(before)
+    assert threads.get_num_threads() == 2
+
+
+def test_threads_that_no_policy_changed_are_left_as_they_are(threads):
+    precision.set_threads(0)
+    threads.set_num_threads(1)
+    precision.set_threads(0)
+    assert threads.get_num_threads() == 1

@@ -23,12 +23,22 @@ def calm_threads() -> None:
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 
+_found: list[int] = []
+"""Threads before a policy first asked for a number of its own; empty where none has."""
+
+
 def set_threads(count: int) -> None:
-    """Use this many threads inside an operation; 0 leaves torch's own choice."""
+    """Use this many threads inside an operation; 0 leaves them as they are, or as they were before an earlier call changed them.
+
+    The number holds for the whole process: where runs follow each other in one, none is to compute with the threads of another.
+    """
     import torch
 
     if count:
+        _found[:] = _found or [torch.get_num_threads()]
         torch.set_num_threads(count)
+    elif _found:
+        torch.set_num_threads(_found.pop())
 
 
 def choose_device(device: str) -> torch.device:
