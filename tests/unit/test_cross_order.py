@@ -28,11 +28,11 @@ def clock(monkeypatch):
     return clock
 
 
-def queue(budget=None, times=None, **said):
+def queue(budget=None, times=None, expecting=None, **said):
     plugins = installed()
     file = read_cross({**SAID, **said}, plugins.registry)
     cells = build_grid(file, plugins, lambda _: False)
-    return Queue(file, cells, budget or Budget(), lambda cell: (times or {}).get(cell.id))
+    return Queue(file, cells, budget or Budget(), expecting or (lambda cell: (times or {}).get(cell.id)))
 
 
 def drained(waiting):
@@ -55,6 +55,12 @@ def test_cells_of_earlier_patterns_run_first():
         "counting · none · seed 0",
         "counting · record · seed 0",
     ]
+
+
+def test_no_more_cells_are_estimated_than_it_takes_to_find_the_next(clock):
+    asked = []
+    assert len(drained(queue(Budget(minutes=1), expecting=lambda cell: asked.append(cell.id)))) == 8
+    assert len(asked) == 7  # the first begins in any case
 
 
 def test_no_more_cells_begin_than_the_budget_says():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from itertools import chain, takewhile
 
 from xplearn.errors import ConfigError
 from xplearn.experiment.cross.axes import SEED, matches
@@ -65,12 +66,13 @@ class Queue:
         """
         if self._begun == self._budget.cells:
             return None
-        fitting = [cell for cell in self._waiting if self._fits(cell)]
-        if not fitting:
+        fitting = filter(self._fits, self._waiting)
+        first = next(fitting, None)
+        if first is None:
             return None
         busy = {cell.stream for cell in running}
-        equals = [cell for cell in fitting if self._ranks[cell.id] == self._ranks[fitting[0].id]]
-        chosen = next((cell for cell in equals if cell.stream not in busy), fitting[0])
+        equals = takewhile(lambda cell: self._ranks[cell.id] == self._ranks[first.id], chain([first], fitting))
+        chosen = next((cell for cell in equals if cell.stream not in busy), first)
         self._waiting.remove(chosen)
         self._begun += 1
         return chosen
