@@ -53,6 +53,12 @@ class Clumsy(Diary):
     run_start = episode_end = learn_end = run_end = _fail
 
 
+class Partial:
+    """A tracker that lacks a method."""
+
+    def run_start(self, folder, config): ...
+
+
 class Lacking(Diary):
     """A tracker without its package."""
 
@@ -63,14 +69,14 @@ class Lacking(Diary):
 @pytest.fixture
 def plugins(monkeypatch):
     module = types.ModuleType("mine_trackers")
-    module.Diary, module.Clumsy, module.Lacking = Diary, Clumsy, Lacking
+    module.Diary, module.Clumsy, module.Partial, module.Lacking = Diary, Clumsy, Partial, Lacking
     monkeypatch.setitem(sys.modules, "mine_trackers", module)
     monkeypatch.setattr(Diary, "lines", [])
 
     class Mine:
         @hookimpl
         def xplearn_trackers(self):
-            names = ("diary", "clumsy", "lacking", "gone")
+            names = ("diary", "clumsy", "partial", "lacking", "gone")
             return {name: f"mine_trackers:{name.capitalize()}" for name in names}
 
     plugins = Plugins()
@@ -125,6 +131,14 @@ def test_tracker_that_fails_is_told_once_and_changes_nothing(plugins, tmp_path):
     assert len(told) == 1
     assert "the disk is full" in told[0]
     assert Diary.lines[-1] == ("end", "finished")
+
+
+def test_tracker_that_lacks_a_method_is_told_once_and_changes_nothing(plugins, tmp_path):
+    observer = Notes()
+    assert start(plugins, tmp_path, ["mine.partial"], observer).header.status == "finished"
+    told = [note for note in observer.notes if "mine.partial" in note]
+    assert len(told) == 1
+    assert "episode_end" in told[0] or "learn_end" in told[0]
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 from xplearn.hookspecs import Tracker
@@ -43,13 +43,13 @@ class Hooks:
 
     def __call__(self, name: str, **arguments: Any) -> None:
         """Call every plugin's implementation of a hook, then every tracker."""
-        self._call(f"a plugin's {name}", getattr(self._hooks, name), arguments)
+        self._call(f"a plugin's {name}", self._hooks, name, arguments)
         for who, tracker in self._trackers.items():
-            self._call(f"tracker '{who}'", getattr(tracker, name.removeprefix("xplearn_")), arguments)
+            self._call(f"tracker '{who}'", tracker, name.removeprefix("xplearn_"), arguments)
 
-    def _call(self, who: str, act: Callable[..., object], arguments: Mapping[str, Any]) -> None:
+    def _call(self, who: str, told: object, method: str, arguments: Mapping[str, Any]) -> None:
         try:
-            act(**arguments)
+            getattr(told, method)(**arguments)
         except (Exception, SystemExit) as error:
             if who not in self._failed:
                 self._failed.add(who)
