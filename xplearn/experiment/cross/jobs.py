@@ -78,9 +78,10 @@ class Jobs:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         with self._guard:
             self._stopped = True
-        for process in self._processes:
+            running = list(self._processes)
+        for process in running:
             _hang_up(process)
-        for process in self._processes:
+        for process in running:
             try:
                 process.wait(GRACE_SECONDS)
             except subprocess.TimeoutExpired:
