@@ -105,16 +105,21 @@ class Ledger:
 
     def mark(self, id: str, state: State, reason: str = "", seconds: float = 0.0) -> Cell:
         """Note how a cell stands, after so many more seconds."""
-        place = self._place[id]
-        cell = self.cross.cells[place]
-        self.cross.cells[place] = replace(cell, state=state, reason=reason, seconds=cell.seconds + seconds)
+        cell = self[id]
+        self._set(replace(cell, state=state, reason=reason, seconds=cell.seconds + seconds))
+        for other in self.cross.cells:
+            if other.state == "running" or (other.state, other.reason) == ("same", id):
+                self._set(other)
         self.keep()
-        return self.cross.cells[place]
+        return self[id]
 
     def keep(self) -> None:
         """Write ``cross.json``."""
-        self.cross.cells = [replace(cell, run=self._run(cell)) for cell in self.cross.cells]
         self.cross.write(self.folder)
+
+    def _set(self, cell: Cell) -> None:
+        """Take a cell as it stands now, with its run."""
+        self.cross.cells[self._place[cell.id]] = replace(cell, run=self._run(cell))
 
     def _run(self, cell: Cell) -> str:
         """Its run's folder, or that of the cell that it is the same as, where there is one."""
