@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -99,14 +100,17 @@ def _require_any(cross: Cross) -> None:
 
 def _preview(file: str, plugins: Plugins) -> int:
     """Print every cell, those that would be run first, and the sums."""
-    from xplearn.cli.crossed import counted, duration, footnotes, standing
+    from xplearn.cli.crossed import counted, duration, footnotes, standing, why
     from xplearn.experiment.cross.preview import preview
 
     cross, ahead = preview(file, plugins)
+    reasons = why(cross)
     for number, found in enumerate(ahead, start=1):
-        print(printable(f"{number:>4}. {found.cell.id}  {_ahead(found, cross)}"))
+        print(printable(f"{number:>4}. {found.cell.id}  {_ahead(found, reasons)}"))
     shown = {found.cell.id for found in ahead}
-    print(*(printable(f"      {cell.id}  {standing(cell, cross)}") for cell in cross.cells if cell.id not in shown), sep="\n")
+    for cell in cross.cells:
+        if cell.id not in shown:
+            print(printable(f"      {cell.id}  {standing(cell, reasons)}"))
     print(*footnotes(cross), sep="\n")
     episodes = sum(cell.episodes or 0 for cell in ahead)
     known = [cell.seconds for cell in ahead if cell.seconds is not None]
@@ -117,13 +121,13 @@ def _preview(file: str, plugins: Plugins) -> int:
     return 0
 
 
-def _ahead(found: Ahead, cross: Cross) -> str:
+def _ahead(found: Ahead, reasons: Sequence[str]) -> str:
     """What a cell would cost, and how it stands where it was begun."""
     from xplearn.cli.crossed import duration, standing
 
     episodes = "episodes not known" if found.episodes is None else f"{found.episodes:,} episodes"
     took = "" if found.seconds is None else f", about {duration(found.seconds)}"
-    return episodes + took + (f"; {standing(found.cell, cross)}" if found.cell.reason else "")
+    return episodes + took + (f"; {standing(found.cell, reasons)}" if found.cell.reason else "")
 
 
 class _Watching:

@@ -24,9 +24,10 @@ BETWEEN = " · "
 def render(cross: Cross, folder: Path, console: Console) -> None:
     """Print the score of every cell, or the number of the reason why it has none; below them the reasons, each once."""
     column = cross.column
+    reasons = why(cross)
     texts: dict[tuple[str, str], str] = {}
     for cell in cross.cells:
-        texts[_row(cell, column), cell.axes[column]] = _text(cell, folder, cross)
+        texts[_row(cell, column), cell.axes[column]] = _text(cell, folder, reasons)
     rows = list(dict.fromkeys(row for row, _ in texts))
     axes = BETWEEN.join(axis for axis in cross.axes if axis != column) or column
     leads = [Column(printable(axes), tuple(map(printable, rows)))]
@@ -67,10 +68,10 @@ def counted(cross: Cross) -> str:
     return f"{len(cross.cells)} cells: " + ", ".join(f"{numbers[state]} {words.get(state, state)}" for state in order if numbers[state])
 
 
-def standing(cell: Cell, cross: Cross) -> str:
-    """How a cell stands: its state, and the number of the reason or the cell that it is the same as."""
+def standing(cell: Cell, reasons: Sequence[str]) -> str:
+    """How a cell stands: its state, and the number of its reason among all (``why``) or the cell that it is the same as."""
     if excused(cell):
-        return f"{cell.state} ({why(cross).index(cell.reason) + 1})"
+        return f"{cell.state} ({reasons.index(cell.reason) + 1})"
     return f"the same as {cell.reason}" if cell.state == "same" else cell.reason or cell.state
 
 
@@ -101,11 +102,11 @@ def _row(cell: Cell, column: str) -> str:
     return BETWEEN.join(label for axis, label in cell.axes.items() if axis != column)
 
 
-def _text(cell: Cell, folder: Path, cross: Cross) -> str:
+def _text(cell: Cell, folder: Path, reasons: Sequence[str]) -> str:
     """A cell of the table."""
     score = _score(folder / cell.run) if cell.run and not excused(cell) else None
     if score is None:
-        return cell.state if cell.state == "same" else standing(cell, cross)
+        return cell.state if cell.state == "same" else standing(cell, reasons)
     return ("= " if cell.state == "same" else "") + score.text()
 
 
