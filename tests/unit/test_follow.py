@@ -191,6 +191,31 @@ def test_a_cross_is_shown_as_its_grid_and_its_leaderboards(crossed, capsys):
     assert "core.nearest+Harness" in out
 
 
+def test_a_run_of_a_cross_that_is_gone_is_told_and_the_others_are_shown(crossed, tmp_path, capsys):
+    folder = tmp_path / "x"
+    shutil.copytree(crossed, folder)
+    gone = folder / load_cross(folder).cells[0].run
+    shutil.rmtree(gone)
+    assert main(["show", str(folder)]) == 0
+    out = capsys.readouterr().out
+    assert f"left out, as it cannot be read: {gone}" in out
+    assert "core.nearest+Harness" in out
+
+
+@pytest.mark.parametrize("record", ["run.json", "cross.json"])
+def test_what_is_removed_while_it_is_followed_is_one_line(going, crossed, tmp_path, monkeypatch, capsys, record):
+    folder = tmp_path / "x"
+    shutil.copytree(going if record == "run.json" else crossed, folder)
+    if record == "cross.json":
+        cross = json.loads((folder / record).read_text())
+        change(folder / record, cells=[{**cell, "state": "waiting"} for cell in cross["cells"]])
+    monkeypatch.setattr(following.time, "sleep", lambda _: shutil.rmtree(folder))
+    with (folder / "lock").open("ab") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert main(["show", str(folder), "-f"]) == 2
+    assert f"RecordError: {folder}: is gone" in capsys.readouterr().err
+
+
 def test_a_cross_is_followed_with_what_its_cells_are_doing(crossed, tmp_path, monkeypatch):
     folder = tmp_path / "x"
     shutil.copytree(crossed, folder)

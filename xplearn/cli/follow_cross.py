@@ -89,7 +89,10 @@ class CrossView:
         return self._drawn[1]
 
     def _reread(self) -> bool:
-        found = (self._folder / NAME).stat()
+        try:
+            found = (self._folder / NAME).stat()
+        except OSError:
+            raise RecordError(self._folder, "is gone: it was removed while it was followed") from None
         stamp = found.st_mtime_ns, found.st_ino
         if stamp == self._stamp:
             return False

@@ -62,12 +62,11 @@ def _cross(folder: Path) -> int:
     from xplearn.cli.follow_cross import finished, summary
     from xplearn.cli.terminal import console
     from xplearn.record.cross import load_cross
-    from xplearn.record.reader import load
     from xplearn.report.ranked import render
 
     cross = load_cross(folder)
     summary(cross, folder, console())
-    render([load(path) for path in finished(cross, folder)], cross, console())
+    render(list(_readable(finished(cross, folder))), cross, console())
     if any(cell.state == "running" for cell in cross.cells):
         print(printable(f"look on while it goes on: xplearn show {folder} --follow"))
     return 0
@@ -131,14 +130,21 @@ def _runs(given: Path) -> Iterator[Run]:
     Raises:
         RecordError: it is no run folder and holds no run that can be read.
     """
-    from xplearn.errors import XplearnError
     from xplearn.record.reader import load
 
     inside = [] if (given / "run.json").exists() else _runs_in(given)
     if len(inside) <= 1:
         yield load(inside[0] if inside else given)
         return
-    for folder in inside:
+    yield from _readable(inside)
+
+
+def _readable(folders: Sequence[Path]) -> Iterator[Run]:
+    """The runs of folders; one that cannot be read is told, and left out."""
+    from xplearn.errors import XplearnError
+    from xplearn.record.reader import load
+
+    for folder in folders:
         try:
             yield load(folder)
         except XplearnError as error:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from xplearn.errors import RecordError
 from xplearn.record.folder import RunFolder
 from xplearn.record.formats import load_result
 from xplearn.record.header import read_header
@@ -77,7 +78,7 @@ class Following(Run):
         """Read what is new; whether there was anything but progress inside a phase.
 
         Raises:
-            RecordError: a file is damaged.
+            RecordError: a file is damaged, or the run is gone: it was removed, or could not begin.
         """
         self.now = read_now(self.path)
         return any([self._reread(), self._episodes.refresh(), self._learned.refresh()])
@@ -101,7 +102,10 @@ class Following(Run):
         return self.header.status == "running" and not held(self.path)
 
     def _reread(self) -> bool:
-        found = os.stat(self._folder.header)
+        try:
+            found = os.stat(self._folder.header)
+        except OSError:
+            raise RecordError(self.path, "is gone: it was removed, or its run could not begin") from None
         stamp = found.st_mtime_ns, found.st_ino
         if stamp == self._stamp:
             return False
