@@ -77,12 +77,15 @@ CONFIG = {
 }
 
 
+def played(where, **changes):
+    plugins = dial_plugins()
+    experiment, given = load_experiment({**CONFIG, **changes, "run": {"dir": str(where)}}, [], plugins.registry)
+    return run_experiment(experiment, plugins=plugins, given=given).folder
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    plugins = dial_plugins()
-    given = {**CONFIG, "run": {"dir": str(tmp_path_factory.mktemp("costs"))}}
-    experiment, given = load_experiment(given, [], plugins.registry)
-    return run_experiment(experiment, plugins=plugins, given=given).folder
+    return played(tmp_path_factory.mktemp("costs"))
 
 
 def shown(folder, width=100):
@@ -103,6 +106,14 @@ def test_a_run_shows_what_its_folder_says(folder):
     ]
     assert "bank: 16 experiences" in text
     assert "16 added, 0 reworded, 0 removed in 2 of 2 rounds" in " ".join(text.split())
+
+
+def test_training_that_shows_nothing_of_a_bank_is_no_experience_arm(tmp_path):
+    folder = played(tmp_path, selector="core.none", learner={"name": "dial.turn", "arms": ["experience"]})
+    assert {result.arm for result in load(folder).episodes() if result.phase.startswith("train")} == {"experience"}
+    text = shown(folder)
+    assert "training, plain arm" in text
+    assert "experience arm" not in text
 
 
 def test_a_run_recorded_before_calls_and_history_were_claims_nothing_about_them(folder, tmp_path):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from xplearn.metrics.spending import Purpose, Spent, Upkeep, spending, upkeep
 from xplearn.report.columns import Column, draw, pack
 from xplearn.report.learning import demonstrations
+from xplearn.report.shown import told
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -29,14 +31,15 @@ def render(run: Run, results: Sequence[EpisodeResult], console: Console) -> None
         return
     for piece in pieces(spent, kept, console.width):
         console.print(piece)
-    told = bank(kept, stored(run))
-    if told:
-        console.print(told, markup=False, highlight=False)
+    line = bank(kept, stored(run))
+    if line:
+        console.print(line, markup=False, highlight=False)
 
 
 def costs(run: Run, results: Sequence[EpisodeResult]) -> tuple[Spendings, Upkeep]:
-    """What its episodes took, and what its learners and bank did."""
-    return spending(results, demonstrations(run, results)), upkeep(run.scalars(), run.calls(), run.history())
+    """What its episodes took, by arms as the policy saw them, and what its learners and bank did."""
+    seen = [replace(result, arm=told(run, result.arm)) for result in results]
+    return spending(seen, demonstrations(run, results)), upkeep(run.scalars(), run.calls(), run.history())
 
 
 def stored(run: Run) -> int | None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from xplearn.metrics.rounds import Round, build_rounds, figure, trained
 from xplearn.record.history import RESERVED
 from xplearn.report.curve import spark
+from xplearn.report.shown import told
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -68,7 +69,7 @@ def render(run: Run, results: Sequence[EpisodeResult], console: Console) -> None
 
 
 def rounds(run: Run, results: Sequence[EpisodeResult], shown: Collection[str] | None = None) -> list[Round]:
-    """The rounds of a run so far, warm-up stages aside, from its episodes and what its learners told.
+    """The rounds of a run so far, warm-up stages aside, from its episodes and what its learners told, with the arms as the policy saw them.
 
     Args:
         run: itself.
@@ -78,7 +79,10 @@ def rounds(run: Run, results: Sequence[EpisodeResult], shown: Collection[str] | 
     shown = demonstrations(run, results) if shown is None else shown
     warmups = {index for index, stage in enumerate(run.header.resolved["stream"]) if stage["warmup"]}
     played = (result for result in results if result.phase not in shown)
-    return [found for found in build_rounds(played, run.scalars(), run.calls()) if found.place[0] not in warmups]
+    found = [one for one in build_rounds(played, run.scalars(), run.calls()) if one.place[0] not in warmups]
+    return [
+        replace(one, scores={told(run, arm): score for arm, score in one.scores.items()}) if len(one.scores) == 1 else one for one in found
+    ]
 
 
 def demonstrations(run: Run, results: Iterable[EpisodeResult]) -> frozenset[str]:

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 
 from xplearn.report import learning
 from xplearn.report.printable import printable
+from xplearn.report.shown import told
 from xplearn.report.text import heading, rows
 
 if TYPE_CHECKING:
     from rich.console import Group, RenderableType
 
     from xplearn.record.following import Following
+    from xplearn.types import Arm
 
 BAR = 16
 """Characters of the bar of a phase."""
@@ -80,8 +82,8 @@ def doing(run: Following, now: float) -> str:
     pace = [f"{phase.rate:.3g}/s", f"{span(left)} left"] if phase.rate is not None and left is not None else []
     scores = _scores(run, phase.phase)
     latest = [f"{name.replace('_', ' ')} {value:.4g}" for name, value in phase.figures.items() if not scores or name != "score"]
-    told = "  ".join([f"{phase.done} of {phase.total}", *pace, *scores, *latest])
-    return f"{phase.phase}  {bar(phase.done / phase.total if phase.total else 1.0)}  {told}"
+    figures = "  ".join([f"{phase.done} of {phase.total}", *pace, *scores, *latest])
+    return f"{phase.phase}  {bar(phase.done / phase.total if phase.total else 1.0)}  {figures}"
 
 
 def bar(share: float) -> str:
@@ -98,7 +100,10 @@ def span(seconds: float) -> str:
 
 
 def _scores(run: Following, phase: str) -> list[str]:
-    """Mean score of each arm in the phase, and over how many episodes."""
+    """Mean score of each arm in the phase, as the policy saw it, and over how many episodes."""
     found = list(takewhile(lambda result: result.phase == phase, run.latest()))
-    by_arm = {arm: [100.0 * result.score for result in found if result.arm == arm] for arm in ("plain", "experience")}
-    return [f"{arm} {sum(scores) / len(scores):.1f} ({len(scores)})" for arm, scores in by_arm.items() if scores]
+    arms: tuple[Arm, ...] = ("plain", "experience")
+    by_arm = {arm: [100.0 * result.score for result in found if result.arm == arm] for arm in arms}
+    played = {arm: scores for arm, scores in by_arm.items() if scores}
+    words = {arm: told(run, arm) if len(played) == 1 else arm for arm in played}
+    return [f"{words[arm]} {sum(scores) / len(scores):.1f} ({len(scores)})" for arm, scores in played.items()]

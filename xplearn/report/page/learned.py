@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from xplearn.metrics.seeds import averaged, pools
@@ -13,13 +12,9 @@ from xplearn.report.figures.multiples import several
 from xplearn.report.learning import rounds
 from xplearn.report.page.material import Material
 from xplearn.report.page.places import placed
-from xplearn.report.page.shown import told
 
 if TYPE_CHECKING:
     from xplearn.metrics.continual import Matrix
-    from xplearn.metrics.rounds import Round
-    from xplearn.record.reader import Run
-    from xplearn.types import EpisodeResult
 
 SHORT = 8
 """Rows of a table that is not folded away."""
@@ -39,7 +34,7 @@ def stages(material: Material) -> Section:
 
 def learning(material: Material) -> Section:
     """Training round by round."""
-    found = placed({name: _rounds(run, material.results[name]) for name, run in material.runs.items()}, material.places)
+    found = placed({name: rounds(run, material.results[name]) for name, run in material.runs.items()}, material.places)
     explained = placed({name: run.explained() for name, run in material.runs.items()}, material.places)
     return _section(
         "learning",
@@ -47,14 +42,6 @@ def learning(material: Material) -> Section:
         "Training scores are those of the rollouts that were learned from; nothing of them is in the leaderboard.",
         [figures.learning(found), figures.gain_and_bank(found), figures.coverage(explained)],
     )
-
-
-def _rounds(run: Run, results: Sequence[EpisodeResult]) -> list[Round]:
-    """With the arms that the policy could tell apart."""
-    found = rounds(run, results)
-    return [
-        replace(one, scores={told(run, arm): score for arm, score in one.scores.items()}) if len(one.scores) == 1 else one for one in found
-    ]
 
 
 def spent(material: Material) -> Section:

@@ -15,8 +15,8 @@ from xplearn.record.viewed import places, view
 from xplearn.report.bank import when_in
 from xplearn.report.page.chosen import Unit, ordered, units
 from xplearn.report.page.packed import Chunk, packed
-from xplearn.report.page.shown import told
 from xplearn.report.printable import printable
+from xplearn.report.shown import told
 
 if TYPE_CHECKING:
     from xplearn.record.reader import Run
