@@ -1,6 +1,7 @@
 """A cross of toys: what runs, what does not and why, and that a stop anywhere changes nothing."""
 
 import dataclasses
+import errno
 import json
 import os
 import shutil
@@ -410,6 +411,24 @@ def test_the_command_ends_with_status_1_where_a_cell_failed_and_says_which(tmp_p
     assert captured.out.splitlines()[-5].startswith("failed: errands · own.absent: plugin 'own': is not installed")
     assert captured.out.splitlines()[-3] == "the same command tries again what failed"
     assert captured.err == ""
+
+
+def test_where_every_cell_lacks_a_plugin_nothing_is_written_and_no_folder_is_named(tmp_path, capsys):
+    file = tmp_path / "toys.yaml"
+    file.write_text(json.dumps(said(tmp_path, {"stream": STREAMS, "selector": ["own.absent"]})))
+    assert main(["cross", "-q", str(file)]) == 1
+    assert capsys.readouterr().out.splitlines()[-1] == "the same command tries again what failed"
+    assert not (tmp_path / "toys").exists()
+
+
+def test_a_process_that_cannot_be_started_fails_its_cell(tmp_path, monkeypatch):
+    def refused(*args, **options):
+        raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+
+    monkeypatch.setattr(subprocess, "Popen", refused)
+    result = start(tmp_path, {"stream": STREAMS}, budget=Budget(jobs=2))
+    assert set(states(result).values()) == {"failed"}
+    assert result.cells[0].reason == "its process cannot be started: Resource temporarily unavailable"
 
 
 def test_a_wrong_file_is_one_line_and_status_2(tmp_path, capsys):

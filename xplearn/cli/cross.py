@@ -71,7 +71,7 @@ def call(args: argparse.Namespace) -> int:
 
 
 def _ended(cross: Cross, folder: Path) -> int:
-    """Print what is left to do, and last the folder."""
+    """Print what is left to do, and last the folder where anything was written."""
     from xplearn.cli.crossed import counted
 
     print(counted(cross))
@@ -83,8 +83,9 @@ def _ended(cross: Cross, folder: Path) -> int:
         print("the same command tries again what failed")
     elif any(cell.state == "waiting" for cell in cross.cells):
         print("the same command goes on with what waits")
-    print(f"see it: xplearn report {folder}")
-    print(folder, flush=True)
+    if folder.exists():
+        print(f"see it: xplearn report {folder}")
+        print(folder, flush=True)
     return STATUS_FAILED if failed else 0
 
 

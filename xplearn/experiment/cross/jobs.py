@@ -96,7 +96,10 @@ class Jobs:
         with self._guard:
             if self._stopped:
                 return Outcome(reason="interrupted")
-            process = self._start()
+            try:
+                process = self._start()
+            except OSError as error:
+                return Outcome(reason=f"its process cannot be started: {error.strerror}")
             self._processes.append(process)
         answer = _ask(process, {"id": cell.id, "given": cell.given, "folder": str(self._folder)})
         with self._guard:

@@ -43,8 +43,8 @@ def locked(folder: Path) -> Iterator[BinaryIO]:
     Raises:
         RecordError: another process runs it, or the folder cannot be written.
     """
-    made = [place for place in (folder, *folder.parents) if not place.exists()]
     try:
+        made = [place for place in (folder, *folder.parents) if not place.exists()]
         folder.mkdir(parents=True, exist_ok=True)
         lock = (folder / "lock").open("ab")
     except OSError as error:
