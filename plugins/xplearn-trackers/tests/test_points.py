@@ -6,6 +6,7 @@ import pytest
 from xplearn_trackers.flat import flat
 from xplearn_trackers.ledger import Ledger
 from xplearn_trackers.points import Point, Points
+from xplearn_trackers.tracker import RunTracker
 
 from xplearn import EpisodeResult
 
@@ -75,6 +76,32 @@ def test_ledger_forgets_what_a_kill_left_half_written(tmp_path):
     assert again.resumed
     assert [point in again for point in (Point(1, "a", 9.0), Point(2, "ü", 9.0), Point(3, "b", 9.0))] == [True, True, False]
     assert path.read_bytes().count(b"\n") == 2
+
+
+class Stuck(RunTracker):
+    """A tracker whose table cannot be sent."""
+
+    name = "stuck"
+    ended = 0
+
+    def open(self, folder, config, *, resumed): ...
+
+    def log(self, step, values): ...
+
+    def table(self, rows):
+        raise OSError("the network is down")
+
+    def close(self):
+        self.ended += 1
+
+
+def test_tracker_is_ended_also_where_its_table_cannot_be_sent(start):
+    folder = start()
+    tracker = Stuck()
+    tracker.run_start(str(folder), {})
+    with pytest.raises(OSError, match="the network is down"):
+        tracker.run_end(str(folder), "finished")
+    assert tracker.ended == 1
 
 
 def test_configuration_is_flat_and_every_value_is_there():

@@ -24,7 +24,8 @@ class Ledger:
         self._path = path
         whole = path.read_bytes() if self.resumed else b""
         whole = whole[: whole.rfind(b"\n") + 1]
-        path.write_bytes(whole)
+        with path.open("ab") as file:  # not written anew: a kill in between would lose every line
+            file.truncate(len(whole))
         self._known = {(step, name) for step, name in map(json.loads, whole.splitlines())}
 
     def __contains__(self, point: Point) -> bool:

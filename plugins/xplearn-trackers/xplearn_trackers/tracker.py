@@ -45,11 +45,13 @@ class RunTracker(ABC):
 
     def run_end(self, folder: str, status: str) -> None:
         """Send what is still missing and the table, where the run is finished; and end."""
-        if status == "finished":
-            points = self._new_points()
-            self._send([*self._recorded(points), *points.close()])
-            self.table(list(map(_row, load(self._folder).header.results)))
-        self.close()
+        try:
+            if status == "finished":
+                points = self._new_points()
+                self._send([*self._recorded(points), *points.close()])
+                self.table(list(map(_row, load(self._folder).header.results)))
+        finally:
+            self.close()
         self._ledger.add(point for _, point in self._unsettled)
 
     @abstractmethod
