@@ -79,40 +79,54 @@ def open_run(
         ConfigError, PluginError: a tracker that no plugin offers, or that lacks a package.
         RecordError: the folder is in use, damaged, or was recorded with another environment version or panel.
     """
-    watching = trackers(experiment.run.track, plugins)
     with contextlib.ExitStack() as stack:
-        place.acquire()
-        stack.callback(place.release)
-        observer = stack.enter_context(contextlib.closing(Telling(observer, place.path)))
-        parts = build_parts(experiment, plugins.registry)
-        pools = stack.enter_context(contextlib.closing(Pools(parts, plugins.registry)))
-        tasks, versions = panels(experiment, domains(experiment), pools)
-        require_training_tasks(experiment, pools)
-        header = _header(experiment, plugins, given, place)
-        _stamp(header, versions, {name: panel(chosen) for name, (_, chosen) in tasks.items()}, place)
-        header.parts = parts.describe()
-        header.write(place.header)
-        checkpoints = Checkpoints(place.checkpoints)
-        run = Context(
-            experiment=experiment,
-            parts=parts,
-            agent=parts.agent(experiment.run.seed),
-            pools=pools,
-            folder=place,
-            writer=stack.enter_context(contextlib.closing(RunWriter(place, changes=checkpoints.last.number if checkpoints.last else -1))),
-            header=header,
-            checkpoints=checkpoints,
-            observer=observer,
-            hooks=Hooks(plugins, observer, watching),
-            panels=tasks,
-            shared=shared,
-        )
+        run = _assembled(stack, experiment, plugins, place, given=given, observer=observer, shared=shared)
         stack.callback(_close, run)
         stack.push(partial(_withdraw, run))
         _set_up(run)
-        run.hooks("xplearn_run_start", folder=str(place.path), config=header.resolved)
+        run.hooks("xplearn_run_start", folder=str(place.path), config=run.header.resolved)
         with _status(run):
             yield run
+
+
+def _assembled(
+    stack: contextlib.ExitStack,
+    experiment: Experiment,
+    plugins: Plugins,
+    place: RunFolder,
+    *,
+    given: dict[str, Any],
+    observer: Observer,
+    shared: Shared | None,
+) -> Context:
+    """The run with its folder locked, its header written and nothing set up yet; the stack gives back what it holds."""
+    watching = trackers(experiment.run.track, plugins)
+    place.acquire()
+    stack.callback(place.release)
+    observer = stack.enter_context(contextlib.closing(Telling(observer, place.path)))
+    parts = build_parts(experiment, plugins.registry)
+    pools = stack.enter_context(contextlib.closing(Pools(parts, plugins.registry)))
+    tasks, versions = panels(experiment, domains(experiment), pools)
+    require_training_tasks(experiment, pools)
+    header = _header(experiment, plugins, given, place)
+    _stamp(header, versions, {name: panel(chosen) for name, (_, chosen) in tasks.items()}, place)
+    header.parts = parts.describe()
+    header.write(place.header)
+    checkpoints = Checkpoints(place.checkpoints)
+    return Context(
+        experiment=experiment,
+        parts=parts,
+        agent=parts.agent(experiment.run.seed),
+        pools=pools,
+        folder=place,
+        writer=stack.enter_context(contextlib.closing(RunWriter(place, changes=checkpoints.last.number if checkpoints.last else -1))),
+        header=header,
+        checkpoints=checkpoints,
+        observer=observer,
+        hooks=Hooks(plugins, observer, watching),
+        panels=tasks,
+        shared=shared,
+    )
 
 
 @contextlib.contextmanager
