@@ -17,6 +17,7 @@ from xplearn.config import load_experiment
 from xplearn.experiment.run import run_experiment
 from xplearn.experiment.shared import Shared
 from xplearn.plugins import installed
+from xplearn.policies.precision import set_threads
 from xplearn.record.reader import load
 
 pytestmark = pytest.mark.slow
@@ -104,6 +105,7 @@ def test_a_warm_up_is_learned_once_by_all_who_learn_otherwise_afterwards(tmp_pat
 
 
 def test_other_threads_share_nothing_that_a_model_did(tmp_path):
+    set_threads(0)  # undoes what the policy of an earlier test set
     shared, before = Shared(tmp_path / "shared", least_seconds=0.0), torch.get_num_threads()
     changes = {"policy": {**BASE["policy"], "threads": 0}, "stream": [ERRANDS], "warmup": [], "learner": []}
     played = []
