@@ -107,7 +107,7 @@ NEIGHBOURS = """
     print(time.perf_counter() - began, time.process_time(), faiss.omp_get_max_threads())
 """
 PREAMBLE = """
-    import resource, time
+    import time
     import faiss
     import numpy as np
     from xplearn_hamo.greedy import greedy_cover
@@ -116,8 +116,9 @@ PREAMBLE = """
 
     rng = np.random.default_rng(0)
 """
+# Not ru_maxrss: a process begins with that of the one it was started from.
 CODA = """
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+    print(next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmHWM")) / 1024)
 """
 
 
