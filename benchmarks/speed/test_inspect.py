@@ -14,31 +14,14 @@ from pathlib import Path
 
 import pytest
 
-from xplearn.builtin.toys import Counting
-from xplearn.config import load_experiment
-from xplearn.experiment.evaluate import evaluate
-from xplearn.experiment.observer import Silent
-from xplearn.experiment.opening import open_run
-from xplearn.plugins import installed
-from xplearn.policies.scripted import ScriptedPolicy
-from xplearn.record.folder import RunFolder
+from benchmarks.speed.counting import LINES, PHASE, TASKS, TURNS, bare_loop, evaluator, world
 from xplearn.record.reader import load
-from xplearn.types import Conditioning, Sampling
 
 inspect_ai = pytest.importorskip("inspect_ai", reason="needs inspect_ai: pip install inspect-ai")
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # inspect_ai's own
 
-TASKS, TURNS, ROUNDS = 200, 10, 3
-LINES = [str(number) for number in range(1, TURNS + 1)]
-PHASE = "eval/0/core.counting"
-
-MIX = {
-    "stream": [{"env": {"name": "core.counting", "size": TASKS, "length": TURNS}}],
-    "policy": {"name": "core.scripted", "lines": LINES},
-    "store": "core.memory",
-    "evaluate": {"arms": ["plain"], "tasks": {"split": "test"}},
-}
+ROUNDS = 3
 
 
 @contextlib.contextmanager
@@ -51,42 +34,6 @@ def unlogged():
         yield
     finally:
         root.handlers[:] = kept
-
-
-def world() -> Counting:
-    """The toy, without its list of admissible actions: neither side uses it."""
-    env = Counting(size=TASKS, length=TURNS)
-    env.listing = False
-    return env
-
-
-def bare_loop() -> float:
-    """Seconds per episode of the shortest program that plays them."""
-    env, policy, sampling = world(), ScriptedPolicy(lines=LINES), Sampling(temperature=0.0)
-    scores = []
-    began = time.perf_counter()
-    for task in env.tasks("test"):
-        messages, done = env.opening(task, env.reset(task, seed=0)), False
-        while not done:
-            (completion,) = policy.generate([Conditioning(messages=messages)], sampling, [0])
-            outcome = env.step(env.parse(completion.text))
-            said, seen = {"role": "assistant", "content": completion.text}, {"role": "user", "content": outcome.observation.text}
-            messages = (*messages, said, seen)
-            done = outcome.terminated or outcome.truncated
-        scores.append(outcome.info["score"])
-    return (time.perf_counter() - began) / len(scores)
-
-
-def ours(folder: Path) -> float:
-    """Seconds per episode of our evaluation, every line written."""
-    plugins = installed()
-    experiment, given = load_experiment({**MIX, "run": {"dir": str(folder)}}, [], plugins.registry)
-    with open_run(experiment, plugins, given, RunFolder(folder), Silent()) as run:
-        began = time.perf_counter()
-        evaluate(run, 0)
-        spent = time.perf_counter() - began
-        assert len(run.writer.done(PHASE)) == TASKS
-    return spent / TASKS
 
 
 def theirs(folder: Path) -> float:
@@ -163,7 +110,7 @@ def played(tmp_path_factory):
     from inspect_ai.log import list_eval_logs
 
     folder = tmp_path_factory.mktemp("played")
-    ours(folder / "ours"), theirs(folder / "theirs")
+    evaluator(folder / "ours"), theirs(folder / "theirs")
     (log,) = list_eval_logs(str(folder / "theirs"))
     return folder / "ours", log
 
@@ -180,7 +127,7 @@ def test_scores_are_the_same(played):
 @pytest.mark.usefixtures("played")  # warm
 @pytest.mark.benchmark(group="overhead")
 def test_episode_costs_at_most_a_fifth_of_inspect_ais(tmp_path, say):
-    rounds = [(bare_loop(), ours(tmp_path / f"ours{number}"), theirs(tmp_path / f"theirs{number}")) for number in range(ROUNDS)]
+    rounds = [(bare_loop(), evaluator(tmp_path / f"ours{number}"), theirs(tmp_path / f"theirs{number}")) for number in range(ROUNDS)]
     bare, mine, other = (1000.0 * statistics.median(times) for times in zip(*rounds, strict=True))
     ratio = statistics.median((second - first) / (third - first) for first, second, third in rounds)
     say(

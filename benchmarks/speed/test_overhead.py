@@ -6,62 +6,12 @@ Run with ``python -m pytest benchmarks/speed/test_overhead.py``; the line ``RATI
 from __future__ import annotations
 
 import statistics
-import time
 
 import pytest
 
-from xplearn.builtin.toys import Counting
-from xplearn.config import load_experiment
-from xplearn.experiment.evaluate import evaluate
-from xplearn.experiment.observer import Silent
-from xplearn.experiment.opening import open_run
-from xplearn.plugins import installed
-from xplearn.policies.scripted import ScriptedPolicy
-from xplearn.record.folder import RunFolder
-from xplearn.types import Conditioning, Sampling
+from benchmarks.speed.counting import TURNS, bare_loop, evaluator
 
-TASKS, TURNS, ROUNDS = 200, 10, 9
-LINES = [str(number) for number in range(1, TURNS + 1)]
-SAMPLING = Sampling(temperature=0.0)
-
-MIX = {
-    "stream": [{"env": {"name": "core.counting", "size": TASKS, "length": TURNS}}],
-    "policy": {"name": "core.scripted", "lines": LINES},
-    "store": "core.memory",
-    "evaluate": {"arms": ["plain"], "tasks": {"split": "test"}},
-}
-
-
-def bare_loop() -> float:
-    """Seconds per episode of the shortest program that plays them."""
-    env, policy = Counting(size=TASKS, length=TURNS), ScriptedPolicy(lines=LINES)
-    env.listing = False
-    scores = []
-    began = time.perf_counter()
-    for task in env.tasks("test"):
-        observation = env.reset(task, seed=0)
-        messages = env.opening(task, observation)
-        done = False
-        while not done:
-            (completion,) = policy.generate([Conditioning(messages=messages)], SAMPLING, [0])
-            outcome = env.step(env.parse(completion.text))
-            said, seen = {"role": "assistant", "content": completion.text}, {"role": "user", "content": outcome.observation.text}
-            messages = (*messages, said, seen)
-            done = outcome.terminated or outcome.truncated
-        scores.append(outcome.info["score"])
-    return (time.perf_counter() - began) / len(scores)
-
-
-def evaluator(folder) -> float:
-    """Seconds per episode of the whole evaluation, every line written."""
-    plugins = installed()
-    experiment, given = load_experiment({**MIX, "run": {"dir": str(folder)}}, [], plugins.registry)
-    with open_run(experiment, plugins, given, RunFolder(folder), Silent()) as run:
-        began = time.perf_counter()
-        evaluate(run, 0)
-        spent = time.perf_counter() - began
-        assert len(run.writer.done("eval/0/core.counting")) == TASKS
-    return spent / TASKS
+ROUNDS = 9
 
 
 @pytest.mark.benchmark(group="overhead")

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import time
 from itertools import pairwise
 
 import pytest
 
-from tests.conftest import unavailable
 from tests.made_runs import HOSTILE, episode, many, toy, written
 from xplearn.record.cross import Cell, Cross
 from xplearn.report.page import Source, write
@@ -18,21 +15,6 @@ pytestmark = pytest.mark.slow
 
 EPISODES = 5000
 MOST_BYTES = 15_000_000
-
-
-@pytest.fixture(scope="module")
-def browser():
-    try:
-        from playwright import sync_api
-    except ModuleNotFoundError:
-        unavailable("playwright: pip install playwright")
-    chromium = os.environ.get("XPLEARN_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-    if chromium is None:
-        unavailable("a Chromium: apt-get install chromium, or name one in XPLEARN_CHROMIUM")
-    with sync_api.sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from xplearn.metrics.bootstrap import Interval
 from xplearn.metrics.table import POOLED
 from xplearn.report.columns import Column, draw, pack
+from xplearn.report.contenders import BETWEEN
 from xplearn.report.printable import printable
 
 if TYPE_CHECKING:
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
 
     from xplearn.record.cross import Cell, Cross
     from xplearn.record.header import Header
-
-BETWEEN = " · "
 
 
 def render(cross: Cross, folder: Path, console: Console) -> None:

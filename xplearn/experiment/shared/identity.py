@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xplearn.component import Component
-from xplearn.experiment.shared.memo import key_of
+from xplearn.experiment.shared.memo import digests, file_digest, key_of
 from xplearn.interfaces import LocalPolicy
 from xplearn.record.provenance import package_versions
 from xplearn.record.tensors import digest_of, is_tensor
@@ -77,13 +77,13 @@ class Identity:
     def _described(self, path: str) -> Json:
         _, name, part = self._run.parts.by_path[path]
         fields: Json = dataclasses.asdict(part) if dataclasses.is_dataclass(part) and not isinstance(part, type) else {}
-        files = {} if path == "store" else {text: _content(text) for text in _texts(fields) if os.path.isfile(text)}
+        files = {} if path == "store" else {text: file_digest(text) for text in _texts(fields) if os.path.isfile(text)}
         return {"name": name, "fields": fields, "files": files, "code": _code(type(part))}
 
     def _weights(self, policy: LocalPolicy) -> Json:
         """As it was made, as it was last saved, and what computes it."""
         if self._saved[0] != policy.version:
-            self._saved = (policy.version, _folder(self._run.checkpoints.place / "policy"))
+            self._saved = (policy.version, key_of(digests(self._run.checkpoints.place / "policy")))
         return {
             "made": policy.identity,
             "saved": self._saved[1],
@@ -137,14 +137,3 @@ def _files(module: Any) -> Iterator[Path]:
         yield from (path for path in Path(place).rglob("*") if path.is_file() and path.suffix != ".pyc")
     if not hasattr(module, "__path__") and getattr(module, "__file__", None):
         yield Path(module.__file__)
-
-
-def _folder(folder: Path) -> str:
-    """Digest of what a policy saved."""
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    return key_of([[path.relative_to(folder).as_posix(), _content(path)] for path in files])
-
-
-def _content(path: str | Path) -> str:
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

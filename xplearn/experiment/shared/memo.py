@@ -85,7 +85,7 @@ class Shared:
         with contextlib.suppress(OSError), self._placing(target) as draft:
             draft.mkdir()
             fill(draft)
-            (draft / _CONTENTS).write_text(json.dumps(_digests(draft)), encoding="utf-8")
+            (draft / _CONTENTS).write_text(json.dumps(digests(draft)), encoding="utf-8")
 
     @contextlib.contextmanager
     def claim(self, key: str, wait: Callable[[], None]) -> Iterator[None]:
@@ -140,18 +140,21 @@ def _digest(raw: bytes) -> bytes:
     return hashlib.sha256(raw).hexdigest().encode()
 
 
-def _digests(folder: Path) -> dict[str, str]:
-    found = {}
-    for path in sorted(folder.rglob("*")):
-        if path.is_file() and path != folder / _CONTENTS:
-            with path.open("rb") as file:
-                found[path.relative_to(folder).as_posix()] = hashlib.file_digest(file, "sha256").hexdigest()
-    return found
+def digests(folder: Path) -> dict[str, str]:
+    """Digest of every file of a folder by its path in it, the list of a stored folder's own digests aside."""
+    paths = sorted(path for path in folder.rglob("*") if path.is_file() and path != folder / _CONTENTS)
+    return {path.relative_to(folder).as_posix(): file_digest(path) for path in paths}
+
+
+def file_digest(path: str | Path) -> str:
+    """Digest of a file's content."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _whole(folder: Path) -> bool:
     try:
-        return bool(json.loads((folder / _CONTENTS).read_text(encoding="utf-8")) == _digests(folder))
+        return bool(json.loads((folder / _CONTENTS).read_text(encoding="utf-8")) == digests(folder))
     except (OSError, ValueError):
         return False
 
