@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import re
 import secrets
 import time
 from pathlib import Path
 
 import pytest
 from xplearn_expbench.runner import Program, process
+from xplearn_expbench.runner.inside import limits
+
+from xplearn import EnvironmentDiedError
 
 TESTS = "assert f(2) == 4\nassert f(3) == 9"
 RIGHT = "\ndef f(x):\n    return x * x\n"
@@ -76,6 +81,49 @@ def test_a_fork_bomb_is_contained(run, inside_namespaces):
     outcome = run("always", "import os\nwhile True: os.fork()", seconds=20)
     assert outcome.ending in ("crashed", "timed-out"), outcome.detail  # too many are seen at once, unless the machine is busy
     assert time.monotonic() - started < 60
+
+
+BOUND = Path("/proc/sys/kernel/pid_max")
+
+
+def test_a_namespace_bounds_the_processes_of_root_and_leaves_the_machine_its_own_bound(run, sealed):
+    if tuple(map(int, re.findall(r"\d+", os.uname().release)[:2])) < (6, 14):
+        pytest.skip("processes are bounded by namespace from Linux 6.14 on")
+    before = BOUND.read_text()
+    read = f"def f(x): return int(open('{BOUND}').read())"
+    assert run("always", read, tests=f"assert f(0) == {limits.NAMESPACE_PROCESSES}").ending == "passed"
+    raised = run("always", f"open('{BOUND}', 'w').write('30000')\n" + RIGHT)
+    assert (raised.ending, "Read-only" in raised.detail) == ("crashed", True), raised.detail
+    assert BOUND.read_text() == before
+
+
+@pytest.fixture
+def refusing(monkeypatch, tmp_path):
+    """Let the machine refuse so many times to start the processes of a namespace."""
+
+    def refuse(times):
+        counter, script = tmp_path / "counter", tmp_path / "unshare"
+        counter.write_text("." * times)
+        script.write_text(
+            f"#!/bin/sh\nif [ -s {counter} ]; then\n  truncate -s -1 {counter}\n"
+            '  echo "unshare: fork failed: Resource temporarily unavailable" >&2\n  exit 1\nfi\nexec unshare "$@"\n'
+        )
+        script.chmod(0o700)
+        monkeypatch.setattr(process, "_UNSHARE", (str(script), *process._UNSHARE[1:]))
+
+    return refuse
+
+
+def test_a_machine_that_starts_no_process_for_a_while_is_asked_again(run, inside_namespaces, refusing):
+    refusing(3)
+    assert run("always", RIGHT).ending == "passed"
+
+
+def test_a_machine_that_starts_no_process_at_all_is_no_verdict_on_a_program(run, inside_namespaces, refusing, monkeypatch):
+    monkeypatch.setattr(process, "_PATIENCE_SECONDS", 0.5)
+    refusing(1000)
+    with pytest.raises(EnvironmentDiedError, match="starts no process for a program: unshare: fork failed"):
+        run("auto", RIGHT)
 
 
 def test_many_processes_are_too_many_even_for_root(run, mode):

@@ -66,6 +66,7 @@ class Runner:
         Raises:
             ConfigError: programs cannot be run here, or not within namespaces as asked.
             ContractError: the tests are no Python or their preamble fails.
+            EnvironmentDiedError: the machine starts no more processes.
         """
         return self._run(self.cell, program, Halt())
 
@@ -86,6 +87,7 @@ class Runner:
 
         Raises:
             ConfigError: nothing works; says what was tried.
+            EnvironmentDiedError: the machine starts no more processes.
         """
         if self._cell is None:
             self._cell = self._probe()

@@ -26,10 +26,12 @@ _REQUESTS, _ANSWERS = 3, 4
 def main(lifeline: int, *, seconds: float, memory_mb: int, namespaces: bool) -> NoReturn:
     """Judge the program that standard input holds, and write ``{token, status, detail, output, sealed}`` to standard output."""
     limits.resources(seconds=seconds, memory_mb=memory_mb)
-    if not namespaces:
+    if namespaces:
+        limits.namespace()
+    else:
         limits.adopt_orphans()
     requests, answers, output = os.pipe(), os.pipe(), os.pipe()
-    process = os.fork()
+    process = _fork()
     if not process:
         _become_program(requests[0], answers[1], output[1], lifeline, namespaces=namespaces)
     for theirs in (requests[0], answers[1], output[1]):
@@ -49,6 +51,14 @@ def main(lifeline: int, *, seconds: float, memory_mb: int, namespaces: bool) -> 
     report = {"token": job["token"], "status": status, "detail": detail[:500], "output": watch.said(), "sealed": program.sealed}
     os.write(1, json.dumps(report).encode())
     os._exit(0)
+
+
+def _fork() -> int:
+    try:
+        return os.fork()
+    except OSError as error:
+        sys.stderr.write(f"fork: {error.strerror}")
+        os._exit(limits.NOT_BEGUN)
 
 
 def verdict(job: Mapping[str, Any], program: Program) -> tuple[str, str]:

@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import math
 import os
+import re
 import resource
 import sys
 
@@ -14,6 +15,10 @@ FILE_BYTES = 16 * 2**20
 OPEN_FILES = 64
 PROCESSES = 64
 """At one time, threads included."""
+NAMESPACE_PROCESSES = 1024
+"""Living at one time in a namespace, where the kernel counts by namespace: then this holds for root's processes too."""
+NOT_BEGUN = 75
+"""Exit status of a judge for whose program the machine starts no process."""
 
 _LINUX = sys.platform == "linux"
 _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 4, 36, 38
@@ -40,6 +45,20 @@ def processes(*, namespaces: bool) -> None:
     for kind, limit in ((resource.RLIMIT_NPROC, most), (resource.RLIMIT_FSIZE, FILE_BYTES - 1)):
         with contextlib.suppress(ValueError, OSError):
             resource.setrlimit(kind, (limit, limit))
+
+
+def namespace() -> None:
+    """Bound the living processes of a new pid namespace, from within its first process.
+
+    The kernel keeps this bound by namespace from Linux 6.14 on. Before, the same file would set the whole machine's, so it is left alone.
+    """
+    if os.getpid() == 1 and _kernel() >= (6, 14):
+        with contextlib.suppress(OSError), open("/proc/sys/kernel/pid_max", "w", encoding="ascii") as file:
+            file.write(str(NAMESPACE_PROCESSES))
+
+
+def _kernel() -> tuple[int, ...]:
+    return tuple(map(int, re.findall(r"\d+", os.uname().release)[:2]))
 
 
 def _tasks_of_user() -> int:
