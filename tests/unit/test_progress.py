@@ -1,26 +1,30 @@
 from __future__ import annotations
 
 import re
-import time
+import threading
 
+from tests.waiting import wait_for
 from xplearn.cli.progress import LiveObserver, QuietObserver, SilentObserver, observer
 
 
 def test_a_phase_is_told_once_a_while_even_when_nothing_is_done(capsys, monkeypatch):
     monkeypatch.setattr(QuietObserver, "every_seconds", 0.05)
+    lines, before = [], set(threading.enumerate())
+
+    def told(pattern):
+        lines.extend(capsys.readouterr().err.splitlines())
+        return any(re.fullmatch(pattern, line) for line in lines)
+
     with QuietObserver() as watching:
         watching.phase_start("eval/0/toy", 4)
-        time.sleep(0.2)
+        assert wait_for(lambda: told(r"eval/0/toy: 0/4 in \d+ s"))
         watching.advance(1, score=25.0)
-        time.sleep(0.2)
+        assert wait_for(lambda: told(r"eval/0/toy: 1/4 in \d+ s, about \d+ s left  score 25"))
         watching.phase_end()
         watching.phase_end()
-    lines = capsys.readouterr().err.splitlines()
-    assert lines[0] == "eval/0/toy: 0/4 in 0 s"
-    assert any(re.fullmatch(r"eval/0/toy: 1/4 in 0 s, about \d s left  score 25", line) for line in lines)
-    assert re.fullmatch(r"eval/0/toy: 1/4 in 0\.\d s  score 25", lines[-1])
-    time.sleep(0.15)
-    assert capsys.readouterr().err == ""
+    assert wait_for(lambda: set(threading.enumerate()) <= before), "it goes on telling"
+    assert told(r"eval/0/toy: 1/4 in \d+\.\d s  score 25")
+    assert len([line for line in lines if re.search(r"in \d+\.\d s", line)]) == 1
 
 
 def test_quiet_says_nothing_but_notes(capsys):
