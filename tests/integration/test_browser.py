@@ -21,7 +21,7 @@ def played(*words):
             address = next(line for line in process.stdout if line.startswith("http")).split()[0]
             yield address
             process.send_signal(signal.SIGINT)
-            assert process.wait(20) == 0
+            assert process.wait(120) == 0
         finally:
             process.kill()
 

@@ -71,7 +71,7 @@ def fits(page):
 
 def until(page, condition):
     """Wait for a condition. Playwright's own waiting evaluates text in the page, which the page's policy rightly forbids."""
-    ends = time.monotonic() + 20
+    ends = time.monotonic() + 120
     while not page.evaluate(condition):
         assert time.monotonic() < ends, condition
         time.sleep(0.02)

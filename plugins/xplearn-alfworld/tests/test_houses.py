@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import time
 from collections import Counter
 from dataclasses import asdict
 
@@ -17,7 +16,6 @@ from xplearn_alfworld.tables import BY_NAME, IN_ROOM, KINDS, ROOMS
 
 from xplearn import ConfigError, DataError
 
-GAMES = 1000
 MOST_STEPS = 15
 APPLIANCES = {
     "pick_clean_then_place_in_recep": ("SinkBasin", "cleanable"),
@@ -207,11 +205,3 @@ def test_wrong_splits_and_numbers_are_named():
         generate(0, "test", 0)
     with pytest.raises(DataError, match="train/-1"):
         generate(0, "train", -1)
-
-
-def test_a_thousand_games_take_seconds(capsys):
-    began = time.perf_counter()
-    for index in range(GAMES):
-        generate(2, "train", index)
-    with capsys.disabled():
-        print(f"\n{GAMES} generated houses: {time.perf_counter() - began:.2f} s", end=" ")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import lzma
 import random
-import time
 
 import pytest
 from xplearn_alfworld.engine import Engine
@@ -173,18 +172,16 @@ def released(folder, name, every):
 
 
 def test_seen_games_are_won_from_the_start_and_from_wherever_play_leads(data_folder):
-    rng, seconds, plans = random.Random(0), 0.0, 0
+    rng, plans = random.Random(0), 0
     for row in released(data_folder, "valid_seen", 4):
         engine = Engine(parse(row["problem"], source=row["id"]), row["goal"])
         for _ in range(4):
             if engine.state.holding < 0 or engine.world.fits[engine.state.holding]:
-                began = time.perf_counter()
                 assert len(plan(engine)) <= MOST
-                seconds, plans = seconds + time.perf_counter() - began, plans + 1
+                plans += 1
                 follow(engine)
             wander(engine, rng, 12)
     assert plans > 100
-    assert seconds / plans < 5e-3
 
 
 @pytest.mark.slow

