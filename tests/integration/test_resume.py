@@ -3,9 +3,9 @@
 import dataclasses
 import json
 import random
+import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -13,18 +13,33 @@ import pytest
 from xplearn.record.reader import load
 
 SCRIPT = """
-import json, sys
+import json, os, signal, sys
 from xplearn.config import load_experiment
 from xplearn.experiment.run import run_experiment
-from xplearn.testing.dial import dial_plugins
+from xplearn.testing.dial import DialPolicy, dial_plugins
+
+mix, last = json.loads(sys.argv[1]), int(sys.argv[2])
+folder, generate, fsync, moments = mix["run"]["dir"], DialPolicy.generate, os.fsync, [0]
+
+def moment(act=None, *args, **kwargs):
+    moments[0] += 1
+    if moments[0] == last:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return act(*args, **kwargs) if act else None
+
+DialPolicy.generate = lambda *args, **kwargs: moment(generate, *args, **kwargs)
+os.fsync = lambda file: moment(fsync, file)
+touching = ("open", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.truncate")
+sys.addaudithook(lambda event, args: moment() if event in touching and str(args[0]).startswith(folder) else None)
 plugins = dial_plugins()
-experiment, given = load_experiment(json.loads(sys.argv[1]), [], plugins.registry)
-print(run_experiment(experiment, plugins=plugins, given=given).folder)
+experiment, given = load_experiment(mix, [], plugins.registry)
+print(run_experiment(experiment, plugins=plugins, given=given).folder, moments[0], sep="\\n")
 """
+"""Counts the moments in which a run may be cut: before it acts, and before it opens, renames, removes or secures a file of its own."""
 
 MIX = {
     "stream": [{"env": "core.errands", "tasks": {"limit": 6}, "rounds": 2}, {"env": "core.counting", "tasks": {"limit": 6}}],
-    "policy": {"name": "dial.policy", "milliseconds": 2.0},
+    "policy": "dial.policy",
     "selector": "core.nearest",
     "conditioner": "core.prompt",
     "record": "core.record",
@@ -33,7 +48,7 @@ MIX = {
 }
 
 
-TURN = {"name": "dial.turn", "milliseconds": 10.0}
+TURN = {"name": "dial.turn"}
 CASES = {
     **{source: {"learner": {**TURN, "source": source}} for source in ("rollout", "demonstration", "both")},
     "rounds of some tasks": {
@@ -43,29 +58,19 @@ CASES = {
 }
 
 
-def command(folder, case):
+KILLS = 5
+
+
+def play(folder, case, last=0):
+    """The run, and how many moments it had; or None where it was killed in the last that it was given."""
     mix = {**MIX, **CASES[case], "run": {"dir": str(folder), "batch": 3}}
-    return [sys.executable, "-c", SCRIPT, json.dumps(mix)]
-
-
-def finish(folder, case):
-    done = subprocess.run(command(folder, case), capture_output=True, text=True, check=False, timeout=120)
+    command = [sys.executable, "-c", SCRIPT, json.dumps(mix), str(last)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=500)
+    if done.returncode == -signal.SIGKILL:
+        return None
     assert done.returncode == 0, done.stderr
-    return load(Path(done.stdout.strip()))
-
-
-def kill_after(folder, case, seconds):
-    """Start the run, let it record for a while, and kill it; whether it was alive."""
-    process = subprocess.Popen(command(folder, case), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    deadline = time.monotonic() + 60
-    while process.poll() is None and not list(folder.glob("*/lock")) and time.monotonic() < deadline:
-        time.sleep(0.005)
-    time.sleep(seconds)
-    alive = process.poll() is None
-    process.kill()  # nothing, where it has ended already
-    _, errors = process.communicate()
-    assert alive or process.returncode == 0, errors.decode()
-    return alive
+    path, moments = done.stdout.splitlines()
+    return load(Path(path)), int(moments)
 
 
 def outcome(run):
@@ -78,13 +83,11 @@ def outcome(run):
 @pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_killed_five_times_a_run_ends_with_the_same_table(tmp_path, case):
-    began = time.monotonic()
-    whole = finish(tmp_path / "whole", case)
-    length = time.monotonic() - began
-    moments = random.Random(f"{case} 1")
-    kills = [kill_after(tmp_path / "cut", case, moments.uniform(0.0, 0.4 * length)) for _ in range(5)]
-    assert sum(kills) >= 3, "the kills came too late to prove anything"
-    cut = finish(tmp_path / "cut", case)
+    whole, moments = play(tmp_path / "whole", case)
+    draw = random.Random(case)
+    for _ in range(KILLS):
+        assert play(tmp_path / "cut", case, draw.randint(1, moments // KILLS)) is None, "each kill came before the end"
+    cut, _ = play(tmp_path / "cut", case)
     assert outcome(cut) == outcome(whole)
     assert cut.header.status == "finished"
     ids = [found.id for found in cut.episodes()]
