@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import functools
 import os
@@ -31,7 +32,7 @@ def instantiate(cls: type[T], fields: Mapping[str, Any], path: str) -> T:
     """A dataclass (nested ones too) from a mapping, checked against its annotations by OmegaConf."""
     if not dataclasses.is_dataclass(cls):
         return cls(**fields)
-    hints = get_type_hints(cls)
+    hints = _hints(cast("Hashable", cls))
     declared = {field.name: field for field in dataclasses.fields(cls) if field.init}
     nested = {key: value for key, value in fields.items() if key in declared and _dataclass_in(hints[key]) and value is not None}
     leaves = {key: _plain(value) for key, value in fields.items() if key not in nested}
@@ -48,11 +49,15 @@ def instantiate(cls: type[T], fields: Mapping[str, Any], path: str) -> T:
         raise ConfigError(_join(path, error.path), reason) from None
 
 
+@functools.cache
+def _hints(cls: Hashable) -> dict[str, Any]:
+    return get_type_hints(cls)
+
+
 def _checked(cls: type[Any], leaves: Mapping[str, Any], path: str) -> dict[str, Any]:
     """The given leaf fields, converted and checked by OmegaConf; fields that were not given are left to their defaults."""
     try:
-        merged = OmegaConf.merge(_structured(cast("Hashable", cls)), leaves)
-        container = cast("dict[str, Any]", OmegaConf.to_container(merged, resolve=True))
+        container = _converted(cast("Hashable", cls), _Leaves(_key(leaves), leaves))
     except (ConfigKeyError, ConfigAttributeError) as error:
         raise ConfigError(_join(path, error.full_key or ""), _unknown_key(cls, error)) from None
     except OmegaConfBaseException as error:
@@ -61,12 +66,37 @@ def _checked(cls: type[Any], leaves: Mapping[str, Any], path: str) -> dict[str, 
     except TypeError:  # what OmegaConf raises for a mapping in a list's place
         wrong = next((key for key, value in leaves.items() if isinstance(value, Mapping)), "")
         raise ConfigError(_join(path, wrong), "want a list, not a mapping") from None
-    return {key: container[key] for key in leaves}
+    return {key: copy.deepcopy(container[key]) for key in leaves}
+
+
+@dataclasses.dataclass(frozen=True)
+class _Leaves:
+    """Fields to be checked, equal to others of an equal key."""
+
+    key: Hashable
+    values: Mapping[str, Any] = dataclasses.field(compare=False)
+
+
+def _key(value: Any) -> Hashable:
+    """Equal for values that are checked alike; a key of its own where that cannot be told."""
+    if isinstance(value, dict):
+        return "map", *((_key(name), _key(item)) for name, item in value.items())
+    if isinstance(value, list | tuple):
+        return "list", *map(_key, value)
+    known = isinstance(value, str | int | float | None) and not (isinstance(value, str) and "${" in value)
+    return (type(value), repr(value)) if known else object()
+
+
+@functools.lru_cache(maxsize=4096)
+def _converted(cls: Hashable, leaves: _Leaves) -> dict[str, Any]:
+    """The fields as OmegaConf converts them, defaults filled in: the grid of a cross asks for the same thousands of times."""
+    merged = OmegaConf.merge(_structured(cls), leaves.values)
+    return cast("dict[str, Any]", OmegaConf.to_container(merged, resolve=True))
 
 
 @functools.cache
 def _structured(cls: Hashable) -> Any:
-    """A class as OmegaConf sees it, to be merged into copies: the grid of a cross asks thousands of times."""
+    """A class as OmegaConf sees it, to be merged into copies."""
     return OmegaConf.structured(cls)
 
 

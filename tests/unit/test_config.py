@@ -79,6 +79,16 @@ def test_what_is_wrong_is_one_line_with_its_path(fields, message):
     assert str(error.value) == message
 
 
+def test_what_was_checked_before_is_told_from_what_only_equals_it_and_is_nobody_elses(monkeypatch):
+    assert [build(Part, {"need": "x", "path": path}, path="p").path for path in ("1", 1, True, 1.0)] == ["1", "1", "True", "1.0"]
+    first, second = (build(Part, {"need": "x", "names": ["a"]}, path="p") for _ in range(2))
+    first.names.append("b")
+    assert (second.names, build(Part, {"need": "x", "names": ["a"]}, path="p").names) == (["a"], ["a"])
+    for home in ("/here", "/there"):
+        monkeypatch.setenv("HOME", home)
+        assert build(Part, {"need": "x", "path": "${oc.env:HOME}"}, path="p").path == home
+
+
 def test_later_layers_win_key_by_key():
     assert merge({"a": {"x": 1, "y": 2}, "b": [1]}, {"a": {"y": 3}, "b": [2]}) == {"a": {"x": 1, "y": 3}, "b": [2]}
 

@@ -10,7 +10,7 @@ from xplearn.errors import ConfigError, IncompatibleError, XplearnError
 from xplearn.experiment.build import check_experiment
 from xplearn.experiment.cross.blame import require_meant
 from xplearn.experiment.cross.file import CrossFile
-from xplearn.experiment.cross.planned import Planned, compose_cell, mistaken, told
+from xplearn.experiment.cross.planned import Composer, Planned, mistaken, told
 from xplearn.experiment.opening import check_tasks
 from xplearn.plugins import Plugins
 from xplearn.schema import Experiment
@@ -25,7 +25,8 @@ def build_grid(file: CrossFile, plugins: Plugins, done: Done) -> list[Planned]:
     Raises:
         ConfigError: the base or the value of an axis is wrong wherever it is used, or cells would write one bank.
     """
-    composed = [compose_cell(file, labels, plugins) for labels in file.combinations()]
+    composer = Composer(file, plugins)
+    composed = [composer.cell(labels) for labels in file.combinations()]
     require_meant(composed, file)
     checked = _Checked(plugins)
     cells = [cell if cell.experiment is None or done(cell) else checked.judged(cell, cell.experiment) for cell in composed]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,6 +19,9 @@ from xplearn.plugins import Plugins
 from xplearn.record.cross import State
 from xplearn.record.folder import UNHASHED, folder_name
 from xplearn.schema import Experiment
+
+_BEGINNINGS = 1024
+"""How many beginnings of cells are kept composed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,29 +56,51 @@ class Planned:
     @cached_property
     def folder(self) -> str:
         """Name of its run's folder in that of the cross."""
-        return folder_name(plain(self.experiment)) if self.experiment else ""
+        return folder_name(self._resolved) if self.experiment else ""
 
     @cached_property
     def content(self) -> str:
         """Its experiment without name and place: equal for two cells that would do the same."""
-        resolved = plain(self.experiment) if self.experiment else {"run": {}}
-        run = {key: value for key, value in resolved["run"].items() if key not in ("name", *UNHASHED)}
-        return json.dumps({**resolved, "run": run}, sort_keys=True)
+        run = {key: value for key, value in self._resolved["run"].items() if key not in ("name", *UNHASHED)}
+        return json.dumps({**self._resolved, "run": run}, sort_keys=True)
+
+    @cached_property
+    def _resolved(self) -> Raw:
+        return plain(self.experiment) if self.experiment else {"run": {}}
 
 
-def compose_cell(file: CrossFile, labels: Labels, plugins: Plugins) -> Planned:
-    """The base, the values of the axes laid over it in order, and a run of its own."""
-    given, experiment = dict(file.base), None
-    place = [("run.name", slug(labels)), ("run.dir", str(file.folder))]
-    verdict: tuple[State, str] = ("waiting", "")
-    mistake = ""
-    try:
-        for layer in [*(axis.overrides(labels[axis.name]) for axis in file.axes), place]:
-            given = compose(given, layer, plugins.registry)
-        experiment, _ = load_experiment(given, [], plugins.registry)
-    except XplearnError as error:
-        verdict, mistake = told(error), mistaken(error)
-    return Planned(id=joined(labels), axes=labels, given=given, experiment=experiment, state=verdict[0], reason=verdict[1], mistake=mistake)
+class Composer:
+    """Composes the cells of a cross; what neighbours in the grid begin with is composed once."""
+
+    def __init__(self, file: CrossFile, plugins: Plugins) -> None:
+        self._file, self._registry = file, plugins.registry
+        self._laid = functools.lru_cache(maxsize=_BEGINNINGS)(self._layer)
+
+    def cell(self, labels: Labels) -> Planned:
+        """The base, the values of the axes laid over it in order, and a run of its own."""
+        given, experiment = dict(self._file.base), None
+        verdict: tuple[State, str] = ("waiting", "")
+        mistake = ""
+        try:
+            for depth in range(1, len(labels) + 1):
+                given = self._laid(tuple(labels.values())[:depth])
+            given = compose(given, [("run.name", slug(labels)), ("run.dir", str(self._file.folder))], self._registry)
+            experiment = self._loaded(given)
+        except XplearnError as error:
+            verdict, mistake = told(error), mistaken(error)
+        state, reason = verdict
+        return Planned(id=joined(labels), axes=labels, given=given, experiment=experiment, state=state, reason=reason, mistake=mistake)
+
+    def _layer(self, labels: tuple[str, ...]) -> Raw:
+        """The values of the first axes laid over the base."""
+        under = self._laid(labels[:-1]) if len(labels) > 1 else self._file.base
+        return compose(under, self._file.axes[len(labels) - 1].overrides(labels[-1]), self._registry)
+
+    def _loaded(self, given: Raw) -> Experiment:
+        """Loaded under one name for all: a block is checked once for all cells in which it says the same."""
+        experiment, _ = load_experiment({**given, "run": {**given["run"], "name": "cell"}}, [], self._registry)
+        experiment.run.name = given["run"]["name"]
+        return experiment
 
 
 def mistaken(error: XplearnError) -> str:
