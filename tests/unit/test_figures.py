@@ -155,8 +155,9 @@ def test_words_lines_and_the_numbers_on_heat_stand_out_from_what_they_lie_on():
     for of in themes():
         assert all(contrast(of[name], of["ground"]) >= 4.5 for name in ("ink", "muted", "pos", "neg"))
         assert all(contrast(of[name], of["band"]) >= 4.5 for name in ("ink", "muted"))
-        assert all(contrast(of[str(number)], of["ground"]) >= 3.0 for number in range(8))
-        assert all(contrast(of["on-high" if step >= 6 else "on-low"], of[f"heat-{step}"]) >= 4.0 for step in range(10))
+        marks = ("unsound", "waiting", "failed", "axis", *map(str, range(8)))
+        assert all(contrast(of[name], of[ground]) >= 3.0 for name in marks for ground in ("ground", "band"))
+        assert all(contrast(of["on-high" if step >= 6 else "on-low"], of[f"heat-{step}"]) >= 4.5 for step in range(10))
 
 
 def test_a_leaderboard_has_both_arms_of_a_configuration_under_one_name_and_marks_what_is_tied(real):

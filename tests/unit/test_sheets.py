@@ -132,6 +132,32 @@ def test_latex_escapes_all_that_is_special_and_keeps_its_columns():
     assert r"\begin{tabular}{lrrrl}" in text
 
 
+def test_latex_sets_greek_and_latin_letters_and_spells_what_it_has_no_glyph_for():
+    sheet = Sheet(name="a", title="t", caption="", columns=["β"], rows=[["é Łódź ộ ﬁ"], ["中🔥Ж"], ["a\u200f\x00b"], ["≤ 0.1 ∞"]])
+    body = sheets.to_latex(sheet).partition(r"\toprule")[2]
+    assert [r"$\beta$" in body, "{é Łódź o fi}" in body, "{U+4E2DU+1F525U+0416}" in body] == [True] * 3
+    assert r"{a?b}" in body
+    assert r"{$\leq$ 0.1 $\infty$}" in body
+
+
+def test_latex_keeps_an_option_of_a_command_as_it_is_typed():
+    sheet = Sheet(name="a", title="t", caption="", columns=["a"], rows=[["xplearn report --to x ''"]])
+    assert "{xplearn report -{}-to x '{}'}" in sheets.to_latex(sheet)
+
+
+def test_csv_keeps_a_setting_that_is_a_negative_number():
+    sheet = Sheet(name="a", title="t", caption="", columns=["a"], rows=[["-1"], ["-0.5"], ["-2e-05"], ["-1-1"], ["-x"]])
+    assert [row[0] for row in csv.reader(io.StringIO(sheets.to_csv(sheet)))] == ["a", "-1", "-0.5", "-2e-05", "'-1-1", "'-x"]
+
+
+def test_a_text_without_end_is_cut_in_its_middle_so_that_readers_of_csv_take_it():
+    sheet = Sheet(name="a", title="t", caption="", columns=["a"], rows=[["begin" + "x" * 200_000 + "end"]])
+    for form in (sheets.to_csv, sheets.to_markdown, sheets.to_latex, sheets.sheet_html):
+        assert len(form(sheet)) < 6000
+    ((_,), (cell,)) = csv.reader(io.StringIO(sheets.to_csv(sheet)))
+    assert (cell[:6], cell[-4:]) == ("beginx", "xend")
+
+
 def test_a_number_that_is_none_is_a_dash_and_no_number():
     sheet = Sheet(name="a", title="t", caption="", columns=["a"], rows=[[math.nan], [math.inf], [None]])
     assert sheets.to_csv(sheet) == 'a\r\n""\r\n""\r\n""\r\n'

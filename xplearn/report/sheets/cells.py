@@ -10,6 +10,8 @@ from xplearn.report.figure import Cell, Sheet
 from xplearn.report.printable import printable
 
 NOTHING = "–"
+LONGEST = 4000
+"""Characters of a cell; a longer one keeps its two ends. Spreadsheets take 32,767, and Python's csv 131,072."""
 _FIGURE = re.compile(r"<? ?([+-]?\d{1,15}(?:\.\d{1,15})?)(?: of \d+)?")
 
 
@@ -28,8 +30,9 @@ def shown(sheet: Sheet, row: int, column: int) -> str:
 
 
 def words(text: str) -> str:
-    """Text on one line, without control characters."""
-    return " ".join(printable(text).split())
+    """Text on one line, without control characters, and not endless."""
+    said = " ".join(printable(text).split())
+    return said if len(said) <= LONGEST else f"{said[: LONGEST // 2]} … {said[3 - LONGEST // 2 :]}"
 
 
 def value(cell: Cell) -> float | None:

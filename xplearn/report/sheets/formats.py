@@ -11,26 +11,12 @@ from html import escape
 from xplearn.metrics.bootstrap import Interval
 from xplearn.report.figure import Cell, Sheet
 from xplearn.report.sheets.cells import numeric, shown, stands_out, value, words
+from xplearn.report.sheets.latex import latex
 
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>#!|~$&@]|(?<=:)/(?=/)|(?<=www)\.)")
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
-    "`": r"\textasciigrave{}",
-    "–": r"\textendash{}",
-    "±": r"$\pm$",
-    "×": r"$\times$",
-    "≈": r"$\approx$",
-    "→": r"$\rightarrow$",
-    "−": r"$-$",
-    **{mark: f"\\{mark}" for mark in "&%$#_{}"},
-}
 _RUN_BY_SPREADSHEETS = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
+_NEGATIVE = re.compile(r"-\d+(\.\d+)?(e[+-]?\d+)?", re.IGNORECASE)
+"""What begins as a formula may, and is none."""
 
 
 def to_markdown(sheet: Sheet) -> str:
@@ -68,7 +54,12 @@ def to_latex(sheet: Sheet) -> str:
         rf"\caption{{{_latex(sheet.title)}. {_latex(sheet.caption)}}}",
         rf"\label{{tab:{sheet.name}}}",
     ]
-    lines += [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", " & ".join(_latex(name) for name in sheet.columns) + r" \\", r"\midrule"]
+    lines += [
+        rf"\begin{{tabular}}{{{columns}}}",
+        r"\toprule",
+        " & ".join(f"{{{_latex(name)}}}" for name in sheet.columns) + r" \\",
+        r"\midrule",
+    ]
     for row in range(len(sheet.rows)):
         cells = [_latex(_figure(sheet, row, at)).replace("-", "$-$") or _latex(shown(sheet, row, at)) for at in range(len(sheet.columns))]
         bold = [rf"\textbf{{{cell}}}" if stands_out(sheet, row, at) else f"{{{cell}}}" for at, cell in enumerate(cells)]
@@ -117,7 +108,7 @@ def _markdown(text: str) -> str:
 
 
 def _latex(text: str) -> str:
-    return "".join(_LATEX.get(character, character) for character in words(text))
+    return latex(words(text))
 
 
 def _fields(cell: Cell, *, three: bool) -> Iterator[str]:
@@ -130,4 +121,4 @@ def _fields(cell: Cell, *, three: bool) -> Iterator[str]:
 
 def _harmless(text: str) -> str:
     said = words(text)
-    return f"'{said}" if said.startswith(_RUN_BY_SPREADSHEETS) else said
+    return f"'{said}" if said.startswith(_RUN_BY_SPREADSHEETS) and not _NEGATIVE.fullmatch(said) else said
