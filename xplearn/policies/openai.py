@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from threading import Event
 from typing import Any
 
-from xplearn.endpoint import Endpoint, EndpointConfig, Reply
+from xplearn.endpoint import Endpoint, EndpointConfig, Question, Reply
 from xplearn.errors import ConfigError, ContractError, EndpointError
 from xplearn.interfaces import AgentView, Policy
 from xplearn.interfaces.policy import AllChoices
@@ -18,13 +16,12 @@ from xplearn.types import Completion, Conditioning, Sampling
 
 NAME = "core.openai"
 
-_Row = tuple[Conditioning, int, tuple[str, ...] | None]
-"""What is shown, its key, and the admissible actions."""
-
 _OURS = ("model", "messages", "stream", "n")
 """Fields of a request that ``extra`` may not touch."""
 _SAMPLED = ("temperature", "top_p", "max_tokens", "stop", "seed")
 """Fields that ``extra`` may only leave out: ``sampling`` says their values."""
+_WHEN_UP = "see that it is up; the same command then goes on where it stopped"
+_LEFT_OUT = "a setting it does not take is left out with extra, e.g. policy.extra={seed: null}"
 _QUOTES = " \t\n\"'`*>.!"
 """What a model that speaks freely puts around an action."""
 
@@ -74,15 +71,19 @@ class OpenAiPolicy(EndpointConfig, Policy):
             ConfigError: the server refuses to be asked.
             ContractError: an order of candidates or latent memory is asked for.
         """
-        endpoint, stop = self._ready(conditionings, sampling), Event()
-        rows = list(zip(conditionings, keys, choices or [None] * len(keys), strict=True))
-        with ThreadPoolExecutor(self.parallel) as pool:
-            try:
-                return list(pool.map(lambda row: self._complete(row, sampling, endpoint, stop), rows))
-            except BaseException:
-                stop.set()
-                endpoint.hang_up()
-                raise
+        endpoint = self._ready(conditionings, sampling)
+        given = choices or [None] * len(keys)
+        chosen = [actions if sampling.choices == "admissible" and actions else None for actions in given]
+        questions = [
+            Question(messages=conditioning.messages, settings=self._settings(sampling, key, actions))
+            for conditioning, key, actions in zip(conditionings, keys, chosen, strict=True)
+        ]
+        try:
+            replies = endpoint.ask_all(questions, parallel=self.parallel)
+        except EndpointError as error:
+            advice = _WHEN_UP if error.passing else _LEFT_OUT
+            raise EndpointError(self.url, f"{error.reason}; {advice}", passing=error.passing) from error
+        return [self._completion(reply, sampling, actions) for reply, actions in zip(replies, chosen, strict=True)]
 
     def close(self) -> None:
         self._endpoint = None
@@ -96,11 +97,7 @@ class OpenAiPolicy(EndpointConfig, Policy):
             raise ContractError(NAME, "takes no latent memory; take a policy of this process, e.g. core.hf, or conditioner: core.prompt")
         return self._endpoint
 
-    def _complete(self, row: _Row, sampling: Sampling, endpoint: Endpoint, stop: Event) -> Completion:
-        conditioning, key, choices = row
-        actions = choices if sampling.choices == "admissible" and choices else None
-        settings = self._settings(sampling, key, actions)
-        reply = self._answer(conditioning, settings, endpoint, stop)
+    def _completion(self, reply: Reply, sampling: Sampling, actions: Sequence[str] | None) -> Completion:
         text, cut = (reply.text, False) if self.guided and actions else _until(reply.text, sampling.stop)
         return Completion(
             text=text if actions is None else _action(text, actions),
@@ -121,21 +118,6 @@ class OpenAiPolicy(EndpointConfig, Policy):
         elif sampling.stop:
             found["stop"] = list(sampling.stop)
         return {name: value for name, value in {**found, **self.extra}.items() if value is not None}
-
-    def _answer(self, conditioning: Conditioning, settings: dict[str, Any], endpoint: Endpoint, stop: Event) -> Reply:
-        """The reply to a request that is repeated while that may help."""
-        attempt = 0
-        while True:
-            try:
-                return endpoint.ask(conditioning.messages, settings, stop)
-            except EndpointError as error:
-                attempt += 1
-                if not error.passing:
-                    advice = "a setting it does not take is left out with extra, e.g. policy.extra={seed: null}"
-                    raise EndpointError(self.url, f"{error.reason}; {advice}", passing=False) from error
-                if attempt > self.retries or stop.wait(self.pause_seconds(attempt)):
-                    advice = "see that it is up; the same command then goes on where it stopped"
-                    raise EndpointError(self.url, f"no answer to {attempt} requests, at last {error.reason}; {advice}") from error
 
 
 def _require_extra(extra: dict[str, Any]) -> None:

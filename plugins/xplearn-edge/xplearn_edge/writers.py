@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
-from threading import Event
 from typing import Protocol, cast
 
-from xplearn import AgentView, Conditioning, EndpointError, LocalPolicy, Message, Sampling, derive
-from xplearn.endpoint import Endpoint, EndpointConfig
+from xplearn import AgentView, Conditioning, LocalPolicy, Message, Sampling, derive
+from xplearn.endpoint import Endpoint, EndpointConfig, Question
 
 Requests = Mapping[str, tuple[Message, ...]]
 """Conversations by the digest of what they ask about."""
-
-_HOPELESS = 8
-"""An endpoint that stayed silent on so many requests in a row is not asked again in this call of ``learn``."""
 
 
 class Writer(Protocol):
@@ -65,10 +60,8 @@ class EndpointWriter:
         Raises:
             ConfigError: the variable that should hold the key does not.
         """
-        self._config, self._usable = config, usable
+        self._endpoint, self._usable = Endpoint(config), usable
         self._settings = {"temperature": 0, "max_tokens": max_new_tokens}
-        self._endpoint = Endpoint(config)
-        self._silent = 0
 
     def ready(self) -> AbstractContextManager[None]:
         return nullcontext()
@@ -79,31 +72,6 @@ class EndpointWriter:
         Raises:
             ConfigError: the endpoint refuses to be asked.
         """
-        if self._silent >= _HOPELESS or not requests:
-            return dict.fromkeys(requests, "")
-        stop = Event()
-        with ThreadPoolExecutor(len(requests)) as pool:
-            try:
-                said = list(pool.map(lambda messages: self._said(messages, stop), requests.values()))
-            finally:
-                stop.set()
-        for text in said:
-            self._silent = self._silent + 1 if text is None else 0
-        return {name: text or "" for name, text in zip(requests, said, strict=True)}
-
-    def _said(self, messages: tuple[Message, ...], stop: Event) -> str | None:
-        """The first usable answer, else the last one of no use; None where there was none at all."""
-        said: str | None = None
-        for attempt in range(self._config.retries + 1):
-            if attempt and stop.wait(self._config.pause_seconds(attempt)):
-                break
-            try:
-                reply = self._endpoint.ask(messages, self._settings)
-            except EndpointError as error:
-                if error.passing:
-                    continue
-                return said or ""
-            said = reply.text
-            if self._usable(said) or reply.finish == "context":
-                break
-        return said
+        asked = [Question(messages=messages, settings=self._settings, usable=self._usable) for messages in requests.values()]
+        said = self._endpoint.try_all(asked)
+        return {name: reply.text if reply else "" for name, reply in zip(requests, said, strict=True)}

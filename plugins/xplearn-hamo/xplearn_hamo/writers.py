@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
-from threading import Event
 from typing import Protocol, cast
 
-from xplearn import AgentView, Conditioning, EndpointError, LocalPolicy, Sampling, derive
-from xplearn.endpoint import Endpoint, EndpointConfig
+from xplearn import AgentView, Conditioning, LocalPolicy, Sampling, derive
+from xplearn.endpoint import Endpoint, EndpointConfig, Question
 from xplearn_hamo import prompts, rules
 from xplearn_hamo.account import Account
 from xplearn_hamo.outline import read
 
 Lines = tuple[str, ...]
-
-_HOPELESS = 8
-"""An endpoint that stayed silent on so many cards in a row is not asked again in this call of ``learn``."""
 
 
 class Writer(Protocol):
@@ -94,7 +89,6 @@ class EndpointWriter:
     def __init__(self, config: EndpointConfig, *, max_steps: int, max_new_tokens: int) -> None:
         self._config, self._max_steps, self._max_new_tokens = config, max_steps, max_new_tokens
         self._endpoint = Endpoint(config)
-        self._silent = 0
 
     @property
     def identity(self) -> str:
@@ -109,34 +103,15 @@ class EndpointWriter:
         Raises:
             ConfigError: the endpoint refuses to be asked.
         """
-        if self._silent >= _HOPELESS:
-            return [None] * len(accounts)
-        stop = Event()
-        with ThreadPoolExecutor(len(accounts) or 1) as pool:
-            try:
-                tries = list(pool.map(lambda account: self._outline(account, stop), accounts))
-            finally:
-                stop.set()
-        for answered, _ in tries:
-            self._silent = 0 if answered else self._silent + 1
-        return [lines for _, lines in tries]
+        said = self._endpoint.try_all([self._question(account) for account in accounts])
+        return [self._outline(reply.text, account) if reply else None for reply, account in zip(said, accounts, strict=True)]
 
-    def _outline(self, account: Account, stop: Event) -> tuple[bool, Lines | None]:
-        """Whether there was any answer, and the outline if one was usable."""
-        messages, answered = prompts.conversation(account, self._max_steps), False
-        for attempt in range(self._config.retries + 1):
-            if attempt and stop.wait(self._config.pause_seconds(attempt)):
-                break
-            try:
-                reply = self._endpoint.ask(messages, {"temperature": 0, "max_tokens": self._max_new_tokens})
-            except EndpointError as error:
-                if error.passing:
-                    continue
-                return True, None
-            if reply.finish == "context":
-                return True, None
-            answered = True
-            lines = read(reply.text, account, max_steps=self._max_steps, prompt=prompts.not_to_be_copied(self._max_steps))
-            if lines is not None:
-                return True, lines
-        return answered, None
+    def _question(self, account: Account) -> Question:
+        return Question(
+            messages=prompts.conversation(account, self._max_steps),
+            settings={"temperature": 0, "max_tokens": self._max_new_tokens},
+            usable=lambda text: self._outline(text, account) is not None,
+        )
+
+    def _outline(self, text: str, account: Account) -> Lines | None:
+        return read(text, account, max_steps=self._max_steps, prompt=prompts.not_to_be_copied(self._max_steps))
