@@ -36,7 +36,7 @@ class EndpointConfig:
     retries: int = 2
     """Further requests after one that failed or whose answer was of no use, at most 100."""
     backoff_seconds: float = 1.0
-    """Wait before the first of them; doubled each time, at most half a minute."""
+    """Wait before the first of them; doubled each time, at most half a minute, longer where the server asks for it (``Retry-After``)."""
 
     def __post_init__(self) -> None:
         _require_address(self.url)

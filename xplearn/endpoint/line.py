@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from http.client import HTTPConnection, HTTPException, HTTPMessage, HTTPSConnection
 from ssl import SSLContext
 from typing import Any, NamedTuple
@@ -55,7 +55,8 @@ class Line:
         """End the request, from whatever thread: whoever waits for it gets the reason."""
         self._ended = self._ended or reason
         if self._held is not None:
-            _shut(self._held)
+            with suppress(OSError):
+                socket.socket.shutdown(self._held, socket.SHUT_RDWR)
 
     @contextmanager
     def _limited(self) -> Iterator[None]:
@@ -112,10 +113,3 @@ class Line:
     def _let_go(self) -> None:
         if self._held is not None:
             self._held.close()
-
-
-def _shut(line: socket.socket) -> None:
-    try:
-        socket.socket.shutdown(line, socket.SHUT_RDWR)
-    except OSError:
-        return
