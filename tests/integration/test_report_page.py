@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from itertools import pairwise
 
@@ -10,6 +11,7 @@ import pytest
 from tests.made_runs import HOSTILE, episode, many, toy, written
 from xplearn.record.cross import Cell, Cross
 from xplearn.report.page import Source, write
+from xplearn.types import Selection
 
 pytestmark = pytest.mark.slow
 
@@ -116,6 +118,10 @@ def test_keys_alone_search_move_open_and_close(page, report):
     assert "bring parcel 123 to room 4" in page.inner_text("#episode-title")
     page.keyboard.press("j")
     until(page, "document.querySelector('#episode-where').textContent.includes('after learning')")
+    page.keyboard.press("ArrowLeft")
+    until(page, "document.querySelector('#episode-where').textContent.includes('before learning')")
+    page.keyboard.press("ArrowRight")
+    until(page, "document.querySelector('#episode-where').textContent.includes('after learning')")
     page.keyboard.press("Escape")
     page.wait_for_selector("dialog:not([open])", state="attached")
     assert page.evaluate("document.activeElement.id") == "list"
@@ -154,6 +160,20 @@ def test_both_arms_of_a_task_are_read_step_by_step(page, report):
     assert fits(page)
     beside = experience.bounding_box()["y"] == plain.bounding_box()["y"]
     assert beside == (page.viewport_size["width"] > 400)
+    assert "nothing of a bank shown" not in page.inner_text("#arms")
+    if beside:
+        tops = [[step.bounding_box()["y"] for step in arm.locator(".step").all()] for arm in (plain, experience)]
+        assert tops[0] == tops[1]
+
+
+def test_an_experience_arm_that_was_shown_nothing_says_so(page, tmp_path):
+    bare = episode("eval/0/core.errands", 0, "experience")
+    bare = dataclasses.replace(bare, steps=tuple(dataclasses.replace(step, selection=Selection()) for step in bare.steps))
+    run = written(tmp_path / "runs", "run", [("eval/0/core.errands", bare)], panels={"core.errands": {"tasks": 1, "hash": "0"}})
+    visit(page, write(Source(runs=[run]), tmp_path))
+    page.locator("#rows .row").first.click()
+    page.wait_for_selector("dialog[open] .step")
+    assert "nothing of a bank shown" in page.inner_text(".arm-head")
 
 
 def test_admissible_actions_unfold_with_the_one_that_was_taken_marked(page, report):

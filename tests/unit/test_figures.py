@@ -307,6 +307,13 @@ def test_training_without_a_second_arm_is_called_training():
     assert "plain arm" in shown(figures.learning(alone(pieces.rounds(4))))
 
 
+def test_where_one_of_several_was_played_in_one_arm_its_panel_has_no_zero_line():
+    both, one = pieces.rounds(4), pieces.rounds(4, both=False)
+    found = figures.gain_and_bank({"both": {"": [both]}, "one": {"": [one]}})
+    assert shown(found).count("one arm") == 1
+    assert found.svg.count('class="k-zero"') == 1
+
+
 def test_where_only_one_arm_was_played_the_bank_stands_alone():
     found = figures.gain_and_bank(alone(pieces.rounds(4, both=False)))
     assert found.title == "Bank over the rounds"
@@ -320,7 +327,7 @@ def test_a_coverage_curve_rises_and_carries_its_knee():
     heights = [float(point.split()[1]) for point in curve.split("L")]
     assert heights == sorted(heights, reverse=True)
     assert len(heights) == 5
-    assert "knee 2: 6" in shown(found)
+    assert "knee at 2: 6 covered" in shown(found)
     assert "kept 2 of 9; 4 would cover 8, knee at 2" in words(found)
 
 

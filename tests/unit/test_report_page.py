@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
+import shutil
 import zlib
 from html.parser import HTMLParser
 from itertools import accumulate, pairwise
@@ -176,6 +177,27 @@ def test_a_page_says_which_episodes_it_does_not_hold(run, tmp_path):
     assert "100 of 400 episodes, step by step" in page
     assert "300 are not in this file" in page
     assert "--episodes" in page
+
+
+@pytest.mark.parametrize("harm", ["line", "file"])
+def test_an_episode_whose_steps_are_lost_costs_no_other_its_place(run, tmp_path, harm):
+    folder = shutil.copytree(run.path, tmp_path / "many")
+    path = folder / "trajectories" / ("train/0/1.jsonl" if harm == "line" else "eval/1/core.errands.jsonl")
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join([*lines[:5], lines[5][:200] + "\n", *lines[6:]]) if harm == "line" else "{}\n")
+    payload = build_payload([load(folder)], ["many"], Limits(), Silent())
+    lost = 1 if harm == "line" else len(lines)
+    assert (payload.held, payload.lost, payload.played) == (400 - lost, lost, 400)
+    page = write(Source(runs=[load(folder)]), tmp_path / "report").read_text()
+    assert f"{400 - lost} of 400 episodes, step by step. Of {lost} the record has the scores but not the steps: {path}: " in page
+
+
+def test_a_run_whose_studies_are_damaged_is_left_out_with_the_reason(run, tmp_path):
+    folder = shutil.copytree(run.path, tmp_path / "many")
+    (folder / "study").mkdir(exist_ok=True)
+    (folder / "study" / "0-0.json").write_text("{")
+    page = write(Source(runs=[load(folder), run]), tmp_path / "report").read_text()
+    assert f"{folder / 'study' / '0-0.json'}: damaged" in page
 
 
 def test_what_a_run_says_is_never_markup(hostile, tmp_path):

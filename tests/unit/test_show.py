@@ -49,6 +49,14 @@ def scored(root, name, arm):
     return f"{load(named(root, name)).matrix(arm).figures()['final'].mean:.1f}"
 
 
+def test_a_run_that_failed_says_why(runs, tmp_path, capsys):
+    folder = shutil.copytree(named(runs, "a"), tmp_path / "a")
+    header = json.loads((folder / "run.json").read_text())
+    (folder / "run.json").write_text(json.dumps({**header, "status": "failed", "error": "\x1b[2Jno disk"}))
+    _, lines, _ = shown(capsys, folder)
+    assert lines[-1].endswith("; the same command goes on with it; it failed: �[2Jno disk")
+
+
 def test_every_run_is_told_by_its_method_its_stream_and_how_it_ended(runs, capsys, monkeypatch):
     monkeypatch.chdir(runs.parent)
     status, lines, _ = shown(capsys)

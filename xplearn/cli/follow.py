@@ -8,12 +8,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from xplearn.report.printable import printable
-
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
-
-    from xplearn.record.following import Following
 
 SECONDS = 1.0
 """Between one look and the next."""
@@ -70,8 +66,8 @@ class RunView:
 
         self._run.refresh()
         text.render(self._run, console)
-        for line in _ending(self._run, self._killed):
-            console.print(printable(line), markup=False)
+        if self._killed:
+            console.print("it says that it is running, and no process works on it: it was killed; the same command goes on with it")
 
 
 def follow(view: View, console: Console) -> int:
@@ -114,10 +110,3 @@ def _shown(console: Console, view: View) -> Iterator[Callable[[], None]]:
             console.file.flush()
 
     yield below
-
-
-def _ending(run: Following, killed: bool) -> Iterator[str]:
-    if killed:
-        yield "it says that it is running, and no process works on it: it was killed; the same command goes on with it"
-    elif run.header.error:
-        yield f"it failed: {run.header.error}"

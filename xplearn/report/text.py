@@ -66,13 +66,14 @@ def heading(run: Run) -> str:
 
 
 def standing(run: Run) -> str:
-    """How far a run that is not finished has come, or what is gone of one that was."""
+    """How far a run that is not finished has come, and why it failed; or what is gone of one that was."""
     if run.header.status == "finished":
         return f"{run.path} has lost part of its record: {run.missing()} evaluated episodes are missing from episodes.jsonl"
     episodes = list(run.episodes())
     last = f"; last in {episodes[-1].phase}" if episodes else ""
     goes_on = "" if run.header.status == "running" else "; the same command goes on with it"
-    return f"this run is not finished (status: {run.header.status}, {len(episodes)} episodes so far{last}){goes_on}"
+    why = f"; it failed: {run.header.error}" if run.header.error else ""
+    return f"this run is not finished (status: {run.header.status}, {len(episodes)} episodes so far{last}){goes_on}{why}"
 
 
 def tables(table: Table, width: int) -> list[RichTable]:
@@ -155,9 +156,10 @@ def difference(value: Interval | None) -> str:
 
 
 def caption(table: Table) -> str:
-    """What the columns mean."""
+    """What the columns mean, and the names of the lines."""
+    shown = "+Harness: the bank is shown; " if any(row.arm == "experience" for row in table.rows) else ""
     return (
-        f"score 0 to 100 with {100 * table.confidence:g} % bootstrap interval over tasks; out of steps: cut off by a limit of steps or by "
-        "the context; failed: ended by the task; differences are paired on the same task and replica; retention: score without the bank "
-        "over score with it, no interval where the latter may be 0; tokens and seconds are per episode"
+        f"{shown}score 0 to 100 with {100 * table.confidence:g} % bootstrap interval over tasks; out of steps: cut off by a limit of steps "
+        "or by the context; failed: ended by the task; differences are paired on the same task and replica; retention: score without the "
+        "bank over score with it, no interval where the latter may be 0; tokens and seconds are per episode"
     )

@@ -120,7 +120,7 @@ def _draw(panel: Panel, curve: Curve, *, last: bool, values: bool) -> None:
         x, y = points[curve.knee]
         panel.drawing.line((panel.x(x), panel.box.bottom), (panel.x(x), panel.y(y)), "k-base")
         panel.drawing.marker("diamond", (panel.x(x), panel.y(y)), "k-solid k-s1 k-l1", size=5.0)
-        words, at = f"knee {curve.knee}" + (f": {compact(y)}" if values else ""), panel.x(x) + 9
+        words, at = f"knee at {curve.knee}: {compact(y)} covered" if values else f"knee {curve.knee}", panel.x(x) + 9
         anchored: Anchor = "start" if at + width(words) < panel.box.right else "end"
         panel.drawing.text((at if anchored == "start" else at - 18, panel.y(y) + 16), words, "k-text k-halo", anchor=anchored)
     if 0 <= curve.kept < len(points) and curve.kept != curve.knee:

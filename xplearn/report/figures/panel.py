@@ -77,9 +77,7 @@ class Panel:
     def frame(self, title: str, *, heights: Callable[[float], str] = compact, values: Sequence[float] = (), floor: bool = True) -> None:
         """Title, horizontal rules with their values, by default round ones, and the line below unless there is no ``floor``."""
         box, draw = self.box, self.drawing
-        if title:
-            start = box.left if width(title, TEXT * BOLD) < box.right - box.left else box.left - 30.0
-            draw.text((start, box.top - 9), title, "k-strong", size=TEXT, room=box.right - start)
+        self.title(title)
         for value in values or self.y.ticks(5 if box.bottom - box.top > 60 else 3):
             at = self.y(value)
             draw.line((box.left, at), (box.right, at), "k-grid")
@@ -87,6 +85,13 @@ class Panel:
                 draw.text((box.left - 6, at + 4.5), label, "k-muted", anchor="end")
         if floor:
             draw.line((box.left, box.bottom), (box.right, box.bottom), "k-axis")
+
+    def title(self, words: str) -> None:
+        """Above it, unless it is empty."""
+        box = self.box
+        if words:
+            start = box.left if width(words, TEXT * BOLD) < box.right - box.left else box.left - 30.0
+            self.drawing.text((start, box.top - 9), words, "k-strong", size=TEXT, room=box.right - start)
 
     def marks(self, values: Sequence[float], labels: Sequence[str]) -> None:
         """Marks and words below; words that would touch are left out, the first and the last never."""

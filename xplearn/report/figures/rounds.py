@@ -84,7 +84,7 @@ def gain_and_bank(rounds: Table[Rounds], *, name: str = "gain-and-bank") -> Figu
             _gains(Panel(drawing, upper, _along(longest(slot), box), around([0.0, *gains], upper.bottom, upper.top)), slot, of)
         under = Panel(drawing, lower, _along(longest(slot), box), Scale(0.0, max(1.0, *banks), lower.bottom, lower.top))
         _bank(under, "" if gains else slot.title, slot, of)
-    gained = "Training score of the experience arm minus the plain arm's, in points, by round; below it the size of the bank."
+    gained = "Training score of the experience arm minus the plain arm's, in points, where both acted; below it the size of the bank."
     title, caption = ("Gain and bank", gained) if gains else ("Bank", "Experiences in the bank, by round.")
     return drawing.figure(below(drawing, end, "round"), name=name, title=f"{title} over the rounds", caption=caption)
 
@@ -182,6 +182,11 @@ def _stages(panel: Panel, rounds: Rounds, *, words: bool = True) -> None:
 
 
 def _gains(panel: Panel, slot: Slot[Rounds], rounds: Rounds) -> None:
+    if all(found.gain is None for found in rounds):
+        panel.title(slot.title)
+        middle = (panel.box.left + panel.box.right) / 2, (panel.box.top + panel.box.bottom) / 2 + 4
+        panel.drawing.text(middle, "one arm", "k-muted", anchor="middle")
+        return
     panel.frame(slot.title, heights=_signed if slot.left else _silent, floor=False)
     _stages(panel, rounds, words=False)
     wide = min(16.0, 0.76 * (panel.box.right - panel.box.left) / len(rounds))

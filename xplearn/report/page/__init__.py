@@ -126,8 +126,13 @@ def _held(payload: Payload) -> str:
         return "No episode was played yet."
     if payload.held == payload.played:
         return f"All {payload.played:,} episodes, step by step."
-    return (
-        f"{payload.held:,} of {payload.played:,} episodes, step by step: those of the first and the last evaluation first, then an even "
-        f"sample of training. {payload.played - payload.held:,} are not in this file; to have more, make it anew with more --megabytes "
-        "or --episodes."
-    )
+    parts = [f"{payload.held:,} of {payload.played:,} episodes, step by step."]
+    if left := payload.played - payload.held - payload.lost:
+        parts.append(
+            f"Those of the first and the last evaluation came first, then an even sample of training; {left:,} are not in this file. To "
+            "have more, make it anew with more --megabytes or --episodes."
+        )
+    if payload.lost:
+        why = f": {payload.damage}" if payload.damage else "."
+        parts.append(f"Of {payload.lost:,} the record has the scores but not the steps{why}")
+    return " ".join(parts)

@@ -110,6 +110,7 @@ class _Read:
     def __init__(self, name: str, run: Once, cell: Cell | None) -> None:
         self.run = run
         self.results = run.results
+        self.studies = run.studies
         entries = compare.entries([run])
         title = printable(BETWEEN.join(labels(cell.axes).values())) if cell else ""
         self.entries = [replace(entry, run=name, title=title or entry.title) for entry in entries]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
+from typing import Any
 
 from xplearn.metrics.continual import Matrix
 from xplearn.record.folder import RunFolder
@@ -26,6 +27,15 @@ class Once(Run):
     def episodes(self) -> Iterator[EpisodeResult]:
         """As ``Run.episodes``."""
         return iter(self.results)
+
+    @cached_property
+    def studies(self) -> list[tuple[int, int, dict[str, Any]]]:
+        """What the curriculum said of each of its choices."""
+        return super().explained()
+
+    def explained(self) -> list[tuple[int, int, dict[str, Any]]]:
+        """As ``Run.explained``."""
+        return self.studies
 
     def matrix(self, arm: Arm) -> Matrix:
         """As ``Run.matrix``."""

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from xplearn.errors import RecordError
 from xplearn.experiment.observer import Observer
 from xplearn.metrics.rounds import trained
 from xplearn.metrics.scores import evaluated
 from xplearn.record.folder import RunFolder
-from xplearn.record.viewed import places, view
+from xplearn.record.viewed import Viewed, places, view
 from xplearn.report.bank import when_in
 from xplearn.report.page.chosen import Unit, ordered, units
 from xplearn.report.page.packed import Chunk, packed
@@ -50,6 +51,10 @@ class Payload:
     """Episodes in it."""
     played: int
     """Episodes of the runs."""
+    lost: int = 0
+    """Episodes whose steps the record has no more."""
+    damage: str = ""
+    """What is wrong with the record of the first that is damaged."""
 
 
 def build_payload(
@@ -65,7 +70,7 @@ def build_payload(
         hints: what the list calls them, where a name is too long for it; by default the names.
 
     Raises:
-        RecordError: a file of the runs is damaged.
+        RecordError: ``episodes.jsonl`` of a run is damaged; damaged trajectories are left out and counted.
     """
     found = units(runs)
     played = sum(len(unit.results) for unit in found)
@@ -77,7 +82,14 @@ def build_payload(
         observer.advance(len(unit.results))
     rows = packer.close()
     observer.phase_end()
-    return Payload(index=packed(_index(runs, names, hints or names, rows)), chunks=tuple(packer.chunks), held=len(rows), played=played)
+    return Payload(
+        index=packed(_index(runs, names, hints or names, rows)),
+        chunks=tuple(packer.chunks),
+        held=len(rows),
+        played=played,
+        lost=packer.lost,
+        damage=packer.damage,
+    )
 
 
 @dataclass(slots=True)
@@ -97,6 +109,8 @@ class _Packer:
 
     def __init__(self, runs: Sequence[Run], limits: Limits) -> None:
         self.chunks: list[str] = []
+        self.lost = 0
+        self.damage = ""
         self._folders = [RunFolder(run.path) for run in runs]
         self._places: dict[tuple[int, str], dict[str, int]] = {}
         self._episodes = limits.episodes if limits.episodes is not None else float("inf")
@@ -109,15 +123,13 @@ class _Packer:
         """Put a unit's episodes in; False once there is no room."""
         if len(self._kept) + len(self._pending) + len(unit.results) > self._episodes:
             return False
-        path = self._folders[unit.run].trajectories(unit.results[0].phase)
-        key = unit.run, unit.results[0].phase
-        if key not in self._places:
-            self._places[key] = places(path)
         for result in unit.results:
-            if result.id in self._places[key]:
-                viewed = view(path, self._places[key][result.id])
-                place = self._chunk.add(viewed, result.error)
-                self._pending.append(_Listed(unit, result, viewed.goal, viewed.source, len(self.chunks), place))
+            viewed = self._viewed(unit.run, result)
+            if viewed is None:
+                self.lost += 1
+                continue
+            place = self._chunk.add(viewed, result.error)
+            self._pending.append(_Listed(unit, result, viewed.goal, viewed.source, len(self.chunks), place))
         full = len(self._pending) >= CHUNK_EPISODES or self._chunk.size >= CHUNK_SIZE
         return self._flush() if full else True
 
@@ -125,6 +137,19 @@ class _Packer:
         """Everything that is in, in the order of the list."""
         self._flush()
         return sorted(self._kept, key=lambda listed: listed.unit.number)
+
+    def _viewed(self, run: int, result: EpisodeResult) -> Viewed | None:
+        """What happened in an episode; None where its line is not there or damaged."""
+        path, key = self._folders[run].trajectories(result.phase), (run, result.phase)
+        try:
+            if key not in self._places:
+                self._places[key] = {}
+                self._places[key] = places(path)
+            offset = self._places[key].get(result.id)
+            return None if offset is None else view(path, offset)
+        except RecordError as error:
+            self.damage = self.damage or str(error)
+            return None
 
     def _flush(self) -> bool:
         text = self._chunk.dump() if self._pending else ""

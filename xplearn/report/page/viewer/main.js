@@ -68,8 +68,9 @@ function key(event, list) {
   if (event.key === "Escape" && event.target === form.elements.search) page("list").focus();
   if (event.key === "Enter" && event.target === form.elements.search) page("list").focus();
   if (typing) return;
+  const aside = { j: 1, k: -1, ...(dialog.open ? { ArrowRight: 1, ArrowLeft: -1 } : {}) };
   if (event.key === "/" && !dialog.open) form.elements.search.focus();
-  else if (event.key === "j" || event.key === "k") moved(list, event.key === "j" ? 1 : -1);
+  else if (event.key in aside) moved(list, aside[event.key]);
   else return;
   event.preventDefault();
 }
