@@ -51,3 +51,12 @@ def test_a_live_bar_starts_with_the_setting_up_and_counts_each_phase():
         watching.advance(1)
         counts = [(task.description, task.completed, task.total) for task in watching._progress.tasks]
     assert counts == [("setting up", 1, 1), ("eval/0/toy", 2, 2), ("eval/1/toy", 1, 3)]
+
+
+def test_names_in_a_live_bar_are_text_whatever_they_look_like(capsys):
+    with LiveObserver() as watching:
+        watching.phase_start("eval/0/[/x]:x:", 2)
+        watching.advance(1, **{"loss[/x]": 0.5})
+    shown = capsys.readouterr().err
+    assert "eval/0/[/x]:x:" in shown
+    assert "loss[/x]" in shown

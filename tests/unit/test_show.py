@@ -50,10 +50,11 @@ def scored(root, name, arm):
 
 
 def test_a_run_that_failed_says_why(runs, tmp_path, capsys):
-    folder = shutil.copytree(named(runs, "a"), tmp_path / "a")
+    folder = shutil.copytree(named(runs, "a"), tmp_path / "a:x:")
     header = json.loads((folder / "run.json").read_text())
     (folder / "run.json").write_text(json.dumps({**header, "status": "failed", "error": "\x1b[2Jno disk"}))
     _, lines, _ = shown(capsys, folder)
+    assert lines[0].startswith("a:x:: core.random")
     assert lines[-1].endswith("; the same command goes on with it; it failed: �[2Jno disk")
 
 

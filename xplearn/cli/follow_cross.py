@@ -84,7 +84,7 @@ class CrossView:
 
         if self._drawn[0] != (self._stamp, width):
             paper = io.StringIO()
-            render(self._cross, self._folder, Console(width=width, highlight=False, file=paper))
+            render(self._cross, self._folder, Console(width=width, highlight=False, emoji=False, file=paper))
             self._drawn = (self._stamp, width), Text(paper.getvalue().rstrip(), no_wrap=True)
         return self._drawn[1]
 

@@ -18,15 +18,15 @@ class LiveObserver:
 
     def __init__(self) -> None:
         self._progress = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=12),
             MofNCompleteColumn(),
             TextColumn("{task.fields[rate]}"),
             TimeElapsedColumn(),
             TextColumn("left"),
             TimeRemainingColumn(),
-            TextColumn("{task.fields[figures]}", style="dim"),
-            console=Console(stderr=True, highlight=False),
+            TextColumn("{task.fields[figures]}", style="dim", markup=False),
+            console=Console(stderr=True, highlight=False, emoji=False),
         )
         self._task: int | None = None
 

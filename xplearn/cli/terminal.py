@@ -31,4 +31,4 @@ def console() -> Console:
             raise  # noqa: PLE0704 - called while the error is handled
 
     wide = None if sys.stdout.isatty() or "COLUMNS" in os.environ else 160
-    return Outlet(highlight=False, width=wide)
+    return Outlet(highlight=False, emoji=False, width=wide)

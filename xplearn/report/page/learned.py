@@ -23,7 +23,10 @@ SHORT = 8
 def stages(material: Material) -> Section:
     """Runs of several stages: the matrix of each configuration and arm, and how scores of a domain went on."""
     matrices = {name: matrix for name, matrix in _matrices(material).items() if len(matrix.stream) > 1}
-    maps = [figures.heatmap(matrix, title=name, name=f"heatmap-{number}") for number, (name, matrix) in enumerate(matrices.items(), 1)]
+    maps = [
+        figures.heatmap(matrix, title=f"R matrix: {name}", name=f"heatmap-{number}")
+        for number, (name, matrix) in enumerate(matrices.items(), start=1)
+    ]
     return _section(
         "stages",
         "Stage by stage",
