@@ -223,13 +223,6 @@ def test_intervals_hold_the_truth_as_often_as_they_say():
     assert 0.84 <= hits / rounds <= 0.95
 
 
-def test_domains_are_resampled_apart():
-    found = matrix(episodes(dict.fromkeys(("bee", "cow"), SCORES["bee"])), stream=["bee", "cow"], expected={"bee": 3, "cow": 3})
-    draws = found.resampled(2)
-    assert not np.array_equal(draws[:, 2, 0], draws[:, 2, 1])
-    np.testing.assert_allclose(draws.mean(axis=0), found.values, atol=2.0)
-
-
 def test_one_task_says_nothing_about_the_spread():
     found = matrix(episodes({"ant": [[0.1], [0.4]]}), stream=["ant"], expected={"ant": 1}).figures()
     assert (found["final"].mean, found["final"].low) == (40.0, None)

@@ -119,7 +119,10 @@ def test_show_prints_the_matrix_of_each_arm_and_the_figures(tmp_path):
     assert ["after", "2", "core.counting#2", "37.5", "50.0"] in lines
     assert "plain arm" in text
     assert "experience arm" in text
-    assert "-12.5 [-30.7, +0.0]" in text
+    assert "-12.5 [-35.5, +0.0]" in text, (
+        "forgetting by Student's t(0.975, 3) 3.18 and 7.2, the error of 25, 0, 25 and 0, but never above 0"
+    )
+    assert "-12.5 [-35.5, +10.5]" in text, "BWT"
     assert "forgetting: final minus best so far" in " ".join(text.split())
 
 

@@ -3,10 +3,9 @@
 Percentiles of resampled means are too near to one another when tasks are few, for three reasons: resampling spreads like ``n`` where an
 unbiased variance spreads like ``n - 1``; what is normal with many tasks is Student's with few; and means of a few successes are steps, of
 which a percentile takes the inner one. So the resamples say only how a mean's bounds lie about it, and Student how far apart they are. A
-difference has them equally far from it: "t interval with bootstrap standard error", which of a mean is known without drawing. Other
-figures, such as ratios, have their percentiles stretched from their middle. Source: Hesterberg, What Teachers Should Know about the
-Bootstrap (2015), "narrowness bias" and "expanded percentile interval"; stretching instead of moving the percentiles' level is [OURS]: a
-level cannot leave the resampled values.
+difference has them equally far from it: "t interval with bootstrap standard error", which of a mean is known without drawing. Source:
+Hesterberg, What Teachers Should Know about the Bootstrap (2015), "narrowness bias" and "expanded percentile interval"; stretching the
+percentiles from their middle instead of moving their level is [OURS]: a level cannot leave the resampled values.
 """
 
 from __future__ import annotations
@@ -102,17 +101,6 @@ class Bootstrap:
         rng = np.random.Generator(np.random.PCG64(derive(self.seed, "bootstrap")))
         return [_resampled_means(group, self.resamples, rng) for group in groups]
 
-    def interval(self, value: float, resampled: Array, *, tasks: Sequence[int], within: Range = ANY) -> Interval:
-        """A figure over tasks with its interval.
-
-        Args:
-            value: the figure.
-            resampled: the same on resampled tasks, ``[resamples]``.
-            tasks: how many there are in each group that was drawn by itself; more than one in at least one of them.
-            within: what the figure can be.
-        """
-        return self.around(value, resampled, widening(sum(tasks), len(tasks), self.confidence), within)
-
     def around(self, value: float, resampled: Array, factor: float, within: Range = ANY) -> Interval:
         """A figure with the percentiles of its resampled values ``[resamples]``, ``stretched`` but not beyond what it can be."""
         low, high = self.stretched(resampled, factor)
@@ -142,13 +130,6 @@ def even(value: float, half: float | None, within: Range = ANY) -> Interval:
     if half is None:
         return Interval(mean=value, low=None, high=None)
     return Interval(mean=value, low=max(value - half, min(within[0], value)), high=min(value + half, max(within[1], value)))
-
-
-def widening(tasks: int, groups: int, confidence: float) -> float:
-    """Student's quantile with ``n - g`` degrees of freedom over the normal one, times ``sqrt(n / (n - g))``, for n tasks in g groups."""
-    freedom = tasks - groups
-    level = (1.0 + confidence) / 2.0
-    return student.quantile(level, freedom) / student.normal(level) * math.sqrt(tasks / freedom)
 
 
 def _blocks(values: Sequence[float], strata: Sequence[int]) -> tuple[list[Array], list[float]]:

@@ -8,16 +8,18 @@ depends on it as well.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import get_args
 
 import numpy as np
 
 from xplearn.errors import ConfigError
-from xplearn.metrics.bootstrap import ANY, Array, Bootstrap, Interval, Range
+from xplearn.metrics.bootstrap import Array, Bootstrap, Interval
+from xplearn.metrics.falls import Fall, contrast, fall
 from xplearn.metrics.finals import average_score, final_score
 from xplearn.metrics.paired import scores_by_pairing, task_means
 from xplearn.metrics.retention import kept
@@ -78,8 +80,6 @@ FIGURES: Mapping[str, Figure] = {
 }
 """By name, in the order of ``Matrix.figures``."""
 
-_RANGES: Mapping[Figure, Range] = {forgetting: (-100.0, 0.0)}
-
 
 @dataclass(frozen=True, kw_only=True)
 class Matrix:
@@ -109,44 +109,52 @@ class Matrix:
         return int(missing[0]) if missing.size else len(self.stream)
 
     def figures(self) -> dict[str, Interval | None]:
-        """The ``FIGURES`` after stage ``reached``, with intervals over tasks: of each domain anew, the same in all stages.
+        """The ``FIGURES`` after stage ``reached``, with intervals over tasks, the same in all stages (``metrics.falls``).
 
         None for what is not defined: transfer and forgetting with one stage, forward transfer without an evaluation before learning.
         """
-        found = {name: self._interval(figure) for name, figure in FIGURES.items()}
-        return found | {"final": final_score({0: self}), "average": average_score(self)}
+        return {
+            "final": final_score({0: self}),
+            "average": average_score(self),
+            "forgetting": self._fall(set(self._studied[:-1]), last=self.reached),
+            "chaudhry_forgetting": _negative(self._fall(self._studied[:-1], last=self.reached - 1)),
+            "bwt": self._contrast(bwt),
+            "fwt": self._contrast(fwt),
+        }
 
-    def resampled(self, reached: int) -> Array:
-        """The matrix up to stage ``reached`` on resampled tasks, ``[resamples, 1 + reached, D]``; the same tasks for both arms."""
-        by_domain = [self._by_task(domain, reached) for domain in self.domains]
-        return np.stack(self.bootstrap.means(by_domain), axis=-1)
-
-    def knows_spread(self, reached: int) -> bool:
-        """Whether every domain has the two tasks that an interval needs."""
-        return min(self.tasks(reached)) > 1
-
-    def tasks(self, reached: int) -> list[int]:
-        """How many tasks each domain has."""
-        return [len(self.scores[reached, domain]) for domain in self.domains]
-
-    def _interval(self, figure: Figure) -> Interval | None:
-        reached, learned = self.reached, self.learned
-        value = figure(self.values[: reached + 1], learned[:reached]) if reached else np.nan
-        if np.isnan(value):
+    def _fall(self, domains: Collection[int], *, last: int) -> Interval | None:
+        """Final score minus the best of the stages up to ``last``, mean over domains; None without one."""
+        if not domains or last < 1:
             return None
-        if not self.knows_spread(reached):
-            return Interval(mean=float(value), low=None, high=None)
-        resampled = figure(self._resampled, learned[:reached])
-        return self.bootstrap.interval(float(value), resampled, tasks=self.tasks(reached), within=_RANGES.get(figure, ANY))
+        by_task = {domain: self._by_task(self.domains[domain], self.reached) for domain in sorted(domains)}
+        shares = Counter(domains)
+        falls = [
+            Fall(gaps=rows[:, [self.reached]] - rows[:, 1 : last + 1], share=shares[domain] / len(domains))
+            for domain, rows in by_task.items()
+        ]
+        return fall(falls, self.bootstrap, (-100.0, 0.0 if last == self.reached else 100.0))
+
+    def _contrast(self, figure: Figure) -> Interval | None:
+        """A figure that is linear in the matrix, so that each task has a share of it."""
+        if self.reached < 2 or np.isnan(figure(self.values[: self.reached + 1], self._studied)):
+            return None
+        shape = (self.reached + 1, len(self.domains))
+        weights = figure(np.eye(math.prod(shape)).reshape(-1, *shape), self._studied).reshape(shape)
+        shares = []
+        for domain, weight in zip(self.domains, weights.T, strict=True):
+            used = np.flatnonzero(weight)
+            shares += [self._by_task(domain, self.reached)[:, used] @ weight[used]] if used.size else []
+        return contrast(shares, self.bootstrap, (-100.0, 100.0))
+
+    @property
+    def _studied(self) -> list[int]:
+        """``learned``, of the stages reached."""
+        return self.learned[: self.reached]
 
     @property
     def learned(self) -> list[int]:
         """Column of the domain that each stage learns."""
         return [self.domains.index(domain) for domain in self.stream]
-
-    @cached_property
-    def _resampled(self) -> Array:
-        return self.resampled(self.reached)
 
     def _by_task(self, domain: str, reached: int) -> Array:
         """Scores ``[N, 1 + reached]`` of a domain's tasks."""
@@ -170,14 +178,19 @@ def cell(value: float) -> str:
 def final_retention(plain: Matrix, experience: Matrix) -> Interval | None:
     """``final`` of the plain arm over that of the experience arm, in percent (``metrics.retention``); None where undefined."""
     reached = min(plain.reached, experience.reached)
-    learned = plain.learned[:reached]
-    if not reached:
+    pairs = []
+    for domain in sorted(set(plain.stream[:reached])):
+        without, shown = plain.scores[reached, domain], experience.scores[reached, domain]
+        pairs.append(np.array([(without[task], shown[task]) for task in without if task in shown]).reshape(-1, 2))
+    return kept(pairs, [1.0 / len(pairs)] * len(pairs), plain.bootstrap) if pairs and all(map(len, pairs)) else None
+
+
+def _negative(value: Interval | None) -> Interval | None:
+    """As an amount that was lost."""
+    if value is None:
         return None
-    without, shown = (float(final(matrix.values[: reached + 1], learned)) for matrix in (plain, experience))
-    if not plain.knows_spread(reached):
-        return kept(without, shown, None, plain.bootstrap, tasks=plain.tasks(reached))
-    resampled = [final(replace(matrix, bootstrap=plain.bootstrap).resampled(reached), learned) for matrix in (plain, experience)]
-    return kept(without, shown, np.column_stack(resampled), plain.bootstrap, tasks=plain.tasks(reached))
+    low, high = (None if bound is None else 0.0 - bound for bound in (value.high, value.low))
+    return Interval(mean=0.0 - value.mean, low=low, high=high)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

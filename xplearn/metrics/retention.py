@@ -12,22 +12,30 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from xplearn.metrics.bootstrap import Array, Bootstrap, Interval
-from xplearn.metrics.paired import Pairing, scores_by_pairing, task_means
+from xplearn.metrics import student
+from xplearn.metrics.bootstrap import Array, Bootstrap, Interval, even
+from xplearn.metrics.paired import Pairing, scores_by_pairing, strata, task_means
 from xplearn.types import EpisodeResult
 
+_ROUNDING = 1e-12
 
-def retention(plain: Sequence[float], experience: Sequence[float], bootstrap: Bootstrap) -> Interval | None:
-    """Of one mean score per task ``[N]`` in each arm, the same tasks in the same order, which are resampled together.
+
+def retention(plain: Sequence[float], experience: Sequence[float], bootstrap: Bootstrap, *, domains: Sequence[int] = ()) -> Interval | None:
+    """Of one mean score per task ``[N]`` in each arm, the same tasks in the same order.
 
     None where the score with the bank is not above 0; no bounds where that cannot be told from 0 (see ``kept``).
+
+    Args:
+        plain: without the bank.
+        experience: with it.
+        bootstrap: at which confidence.
+        domains: tasks of each, in the order of the values; each task counts alike.
     """
     pairs = np.column_stack([np.asarray(plain, dtype=np.float64), np.asarray(experience, dtype=np.float64)])
     if not len(pairs):
         return None
-    without, shown = pairs.mean(axis=0)
-    resampled = bootstrap.means([pairs])[0] if len(pairs) > 1 else None
-    return kept(float(without), float(shown), resampled, bootstrap, tasks=[len(pairs)])
+    blocks = np.split(pairs, np.cumsum(domains)[:-1]) if domains else [pairs]
+    return kept(blocks, [len(block) / len(pairs) for block in blocks], bootstrap)
 
 
 def retention_by_task(plain: Mapping[str, float], experience: Mapping[str, float], bootstrap: Bootstrap) -> Interval | None:
@@ -39,34 +47,38 @@ def retention_by_task(plain: Mapping[str, float], experience: Mapping[str, float
 def paired_retention(plain: Iterable[EpisodeResult], experience: Iterable[EpisodeResult], bootstrap: Bootstrap) -> Interval | None:
     """Of episodes, over the (task, replica) that both arms played; one that died scores 0."""
     without, shown = scores_by_pairing(plain), scores_by_pairing(experience)
-    return retention(_common(without, shown), _common(shown, without), bootstrap)
+    ours, theirs = _common(without, shown), _common(shown, without)
+    return retention(task_means(ours), task_means(theirs), bootstrap, domains=strata(ours))
 
 
-def kept(plain: float, experience: float, resampled: Array | None, bootstrap: Bootstrap, *, tasks: Sequence[int]) -> Interval | None:
-    """The ratio of two scores in percent, with its interval.
+def kept(pairs: Sequence[Array], shares: Sequence[float], bootstrap: Bootstrap) -> Interval | None:
+    """The ratio of two scores in percent, with its interval: all ratios r for which ``plain - r * experience`` cannot be told from 0.
 
-    A resample whose score with the bank is not above 0 has no ratio. Where such are too many to lie outside the interval, the score
-    with the bank cannot be told from 0 and the ratio has no upper bound: no bounds are given. Fewer count as the largest of the others.
+    Where the score with the bank cannot be told from 0 either, the ratio has no upper bound: no bounds are given, and none where a domain
+    has a single task. The same ratio on every task has an interval of no width. Source: Fieller, Some Problems in Interval Estimation
+    (1954); percentiles of resampled ratios hold the truth less often.
 
     Args:
-        plain: score without the bank.
-        experience: score with it.
-        resampled: both on resampled tasks, ``[resamples, 2]``; None where nothing is known about the spread.
-        bootstrap: how they were drawn.
-        tasks: how many there are in each group that was drawn by itself.
+        pairs: of each domain one score per task without the bank and one with it, ``[N, 2]``.
+        shares: of each domain in both scores, summing to 1.
+        bootstrap: at which confidence.
     """
-    if not experience > 0:
+    without, shown = (float(sum(share * block[:, arm].mean() for share, block in zip(shares, pairs, strict=True))) for arm in (0, 1))
+    if not shown > 0:
         return None
-    value = 100.0 * plain / experience
-    if resampled is None:
-        return Interval(mean=value, low=None, high=None)
-    defined = resampled[:, 1] > 0
-    if np.mean(~defined) >= (1.0 - bootstrap.confidence) / 2.0:
-        return Interval(mean=value, low=None, high=None)
-    ratios = np.full(len(resampled), np.nan)
-    np.divide(100.0 * resampled[:, 0], resampled[:, 1], out=ratios, where=defined)
-    return bootstrap.interval(value, np.where(defined, ratios, np.nanmax(ratios)), tasks=tasks, within=(0.0, math.inf))
+    ratio = without / shown
+    spread = student.of_strata([block[:, 0] - ratio * block[:, 1] for block in pairs], shares)
+    if spread is None or spread[0] <= (_ROUNDING * shown) ** 2:
+        return even(100.0 * ratio, None if spread is None else 0.0)
+    errors = np.sum([share**2 * np.cov(block.T) / len(block) for share, block in zip(shares, pairs, strict=True)], axis=0)
+    square = student.quantile((1.0 + bootstrap.confidence) / 2.0, spread[1]) ** 2
+    first, middle, last = np.outer([without, shown], [without, shown])[[0, 0, 1], [0, 1, 1]] - square * errors[[0, 0, 1], [0, 1, 1]]
+    if last <= 0:
+        return even(100.0 * ratio, None)
+    half = math.sqrt(max(middle**2 - first * last, 0.0))
+    low, high = (middle - half) / last, (middle + half) / last
+    return Interval(mean=100.0 * ratio, low=100.0 * max(0.0, min(low, ratio)), high=100.0 * max(high, ratio))
 
 
-def _common(scores: Mapping[Pairing, float], others: Mapping[Pairing, float]) -> list[float]:
-    return task_means({key: score for key, score in scores.items() if key in others})
+def _common(scores: Mapping[Pairing, float], others: Mapping[Pairing, float]) -> dict[Pairing, float]:
+    return {key: score for key, score in scores.items() if key in others}
