@@ -15,7 +15,7 @@ from xplearn.metrics.rounds import Round
 from xplearn.record.cross import Cell, Cross
 from xplearn.report import figures
 from xplearn.report.figures.kept import retained
-from xplearn.report.figures.words import apart, width
+from xplearn.report.figures.words import BOLD, apart, width
 
 SVG = "{http://www.w3.org/2000/svg}"
 ALLOWED = {"svg", "title", "desc", "g", "line", "rect", "path", "circle", "text"}
@@ -158,6 +158,18 @@ def test_words_lines_and_the_numbers_on_heat_stand_out_from_what_they_lie_on():
         marks = ("unsound", "waiting", "failed", "axis", *map(str, range(8)))
         assert all(contrast(of[name], of[ground]) >= 3.0 for name in marks for ground in ("ground", "band"))
         assert all(contrast(of["on-high" if step >= 6 else "on-low"], of[f"heat-{step}"]) >= 4.5 for step in range(10))
+
+
+def test_figures_of_full_scores_leave_room_for_their_sign():
+    board = pieces.board(["hamo"])
+    full = [dataclasses.replace(one, mean=Interval(mean=100.0, low=100.0, high=100.0), tied=True) for one in board.standings]
+    root = ET.fromstring(figures.leaderboard(dataclasses.replace(board, standings=tuple(full))).svg)
+    texts = [(text.text, float(text.get("x"))) for text in root.iter(f"{SVG}text")]
+    starts = [x - BOLD * width(text) for text, x in texts if text == "100.0 [100.0, 100.0]"]
+    assert len(starts) == 2
+    signs = [x + width("≈") for text, x in texts if text == "≈"]
+    assert signs
+    assert max(signs) < min(starts)
 
 
 def test_a_leaderboard_has_both_arms_of_a_configuration_under_one_name_and_marks_what_is_tied(real):

@@ -99,6 +99,15 @@ def test_where_no_run_can_be_read_nothing_is_written(tmp_path, capsys, made):
     assert not (tmp_path / "report").exists()
 
 
+def test_a_run_alone_whose_record_is_damaged_is_an_error_and_no_empty_page(copy, capsys):
+    folder = next(copy.glob("b-*"))
+    (folder / "episodes.jsonl").write_text("{}\n")
+    status, lines, errors = report(capsys, folder)
+    assert (status, lines) == (2, [])
+    assert errors.startswith(f"RecordError: {folder / 'episodes.jsonl'}: line 1 is damaged")
+    assert not (folder / "report").exists()
+
+
 def test_a_cross_is_reported_with_every_cell(copy, capsys):
     cells = [
         Cell(id=f"a · seed {seed}", axes={"mix": "a", "seed": str(seed)}, state="finished", run=path.name)

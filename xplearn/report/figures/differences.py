@@ -39,7 +39,8 @@ def forest(board: Board, versus: Versus = "base", *, name: str = "") -> Figure |
     top = legend.legend(drawing, _entries(board, [found for _, found in rows]), 2.0) + 4.0
     end = top + interval.HEAD + _ROW * len(rows)
     values = [*interval.bounds([found.interval for _, found in rows]), 0.0]
-    scale = around(values, interval.LEFT, drawing.width - interval.FIGURES, floor=-100.0, ceiling=100.0)
+    room = interval.room([found.interval.text(signed=True) for _, found in rows])
+    scale = around(values, interval.LEFT, drawing.width - room, floor=-100.0, ceiling=100.0)
     if board.detectable is not None:
         left, right = scale(-board.detectable), scale(board.detectable)
         drawing.rect((left, top + interval.HEAD, right - left, end - top - interval.HEAD), "k-band")

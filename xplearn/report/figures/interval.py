@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from xplearn.metrics.bootstrap import Interval
 from xplearn.report.figures.kit import Drawing, Shape
 from xplearn.report.figures.scale import Scale
-from xplearn.report.figures.words import SMALL
+from xplearn.report.figures.words import BOLD, SMALL, width
 
 NAME, LINE = 22.0, 20.0
 """Height of a row's name, and of each of its intervals."""
@@ -15,11 +15,15 @@ HEAD = 22.0
 """Height of the axis above."""
 LEFT = 14.0
 FIGURES = 140.0
-"""Room for the figures at the right."""
-
+"""Least room for the figures at the right."""
 
 TALL = 500.0
 """From this height on the axis is repeated below."""
+
+
+def room(figures: Sequence[str], *, sign: float = 0.0) -> float:
+    """For the figures at the right, the longest of them in bold; ``sign``: for what stands before them."""
+    return max(FIGURES, sign + 16.0 + BOLD * max(width(minus(words)) for words in figures))
 
 
 def axis(drawing: Drawing, scale: Scale, top: float, end: float, *, signed: bool = False) -> None:

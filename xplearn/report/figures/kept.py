@@ -42,7 +42,8 @@ def retention(boards: Sequence[Board], *, name: str = "retention") -> Figure | N
     titles = _TITLE if len(found) > 1 else 0.0
     end = top + interval.HEAD + sum(titles + _ROW * len(rows) for _, rows in found)
     highest = max([100.0, *interval.bounds([row for _, rows in found for row in rows.values()])])
-    scale = Scale(0.0, min(MOST, 20.0 * -(-highest // 20.0)), interval.LEFT, drawing.width - interval.FIGURES)
+    room = interval.room([f"{row.text()} %" for _, rows in found for row in rows.values()])
+    scale = Scale(0.0, min(MOST, 20.0 * -(-highest // 20.0)), interval.LEFT, drawing.width - room)
     interval.axis(drawing, scale, top, end)
     y = top + interval.HEAD
     for board, rows in found:

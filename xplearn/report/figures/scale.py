@@ -32,7 +32,7 @@ def around(values: Iterable[float], start: float, end: float, *, floor: float = 
     known = [value for value in values if math.isfinite(value)] or [0.0]
     low, high = min(known), max(known)
     if high - low < 1e-9:
-        low, high = low - 1.0, high + 1.0
+        low, high = low - 10.0, high + 10.0
     step = _step(high - low, 6)
     low, high = step * math.floor(low / step + 1e-9), step * math.ceil(high / step - 1e-9)
     return Scale(max(floor, low), min(ceiling, high), start, end)

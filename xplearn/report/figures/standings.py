@@ -12,7 +12,7 @@ from xplearn.report.figures.scale import Scale, around
 from xplearn.report.figures.words import BOLD, TEXT, apart
 
 HARNESS = "+Harness"
-_PAD = 8.0
+_PAD, _SIGN = 8.0, 36.0
 
 
 def configuration(contender: Contender) -> str:
@@ -54,7 +54,8 @@ def leaderboard(board: Board, *, name: str = "leaderboard") -> Figure | None:
     top = legend.legend(drawing, _entries(board, bool(bases)), 2.0) + 4.0
     end = top + interval.HEAD + sum(_height(group) for group in groups.values())
     values = [*interval.bounds([standing.mean for standing in board.standings]), *bases]
-    scale = around(values, interval.LEFT, drawing.width - interval.FIGURES, floor=0.0, ceiling=100.0)
+    room = interval.room([standing.mean.text() for standing in board.standings], sign=_SIGN)
+    scale = around(values, interval.LEFT, drawing.width - room, floor=0.0, ceiling=100.0)
     _bands(drawing, groups, top + interval.HEAD)
     interval.axis(drawing, scale, top, end)
     y = top + interval.HEAD
@@ -67,11 +68,15 @@ def leaderboard(board: Board, *, name: str = "leaderboard") -> Figure | None:
         y += _height(group)
     by = "their better arm" if any(len(group) > 1 for group in groups.values()) else "their mean"
     caption = (
-        f"Mean score, 0 to 100, with {100 * board.confidence:g} % bootstrap intervals over {board.over}; {len(groups)} configurations, "
+        f"Mean score, 0 to 100, with {100 * board.confidence:g} % bootstrap intervals over {board.over}; {_counted(len(groups))}, "
         f"ranked by {by}{', equal ones alike' if len(set(places)) < len(places) else ''}: {board.standings[0].contender.name} is best with "
         f"{board.standings[0].mean.text()}."
     )
     return drawing.figure(interval.foot(top, end), name=name, title=f"Leaderboard: {board.title}", caption=caption)
+
+
+def _counted(count: int) -> str:
+    return f"{count} configuration{'' if count == 1 else 's'}"
 
 
 def _height(group: Sequence[Standing]) -> float:
@@ -111,13 +116,12 @@ def _arms(drawing: Drawing, scale: Scale, y: float, colour: int, group: Sequence
             filled = f"k-s{colour}" if standing.contender.arm == "experience" else "k-hollow"
             interval.dot(drawing, scale, y, standing.mean, look=f"k-l{colour}", mark=f"k-solid {filled} k-l{colour}")
             interval.figures(drawing, y, standing.mean.text(), strong=standing.tied)
-            _sign(drawing, y, standing, best)
+            _sign(drawing, scale.end + _SIGN / 2, y, standing, best)
         y += interval.LINE
 
 
-def _sign(drawing: Drawing, y: float, standing: Standing, best: Standing) -> None:
+def _sign(drawing: Drawing, x: float, y: float, standing: Standing, best: Standing) -> None:
     """A star for the best, a sign for those that cannot be told from it."""
-    x = drawing.width - interval.FIGURES + 14
     if standing is best:
         drawing.marker("star", (x, y), "k-star", size=5)
     elif standing.tied and standing.versus_best is not None:

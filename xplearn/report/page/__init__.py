@@ -74,7 +74,7 @@ def write(
         The page.
 
     Raises:
-        RecordError: a run is damaged.
+        RecordError: the one run, or all of several, are damaged.
         XplearnError: PNG is asked for and what draws it is not installed.
     """
     watch = observer or Silent()

@@ -31,7 +31,8 @@ def again(material: Material, folder: Path) -> Part:
     rows = list(_commands(material, folder))
     lead = "Save the texts below under their names. The same command on the same versions gives the same figures, and goes on after a stop."
     sheet = Sheet(name="commands-table", title="Commands", caption="", columns=("makes", "command"), rows=rows)
-    return Part(section=Section(name="again", title="Do it again", lead=lead, pieces=[sheet]), listings=list(_files(material)))
+    section = Section(name="again", title="Do it again", lead=lead if rows else "", pieces=[sheet] if rows else [])
+    return Part(section=section, listings=list(_files(material)))
 
 
 def _commands(material: Material, folder: Path) -> Iterator[tuple[str, str]]:
@@ -41,6 +42,8 @@ def _commands(material: Material, folder: Path) -> Iterator[tuple[str, str]]:
         for name, run in material.runs.items():
             yield name, f"xplearn run {_file(run.path.name)}"
     places = [material.place] if material.place else [run.path for run in material.runs.values()]
+    if not places:
+        return
     usual = places[0] / "report" if len(places) == 1 else Path("report")
     to = [] if folder == usual else ["--to", str(folder)]
     yield "this page", shlex.join(["xplearn", "report", *map(str, places), *to])

@@ -56,7 +56,7 @@ class Material:
 def gather(
     runs: Sequence[Run], cross: Cross | None, place: Path | None, reported: Sequence[Reported], unread: Sequence[tuple[str, str]]
 ) -> Material:
-    """Read what there is; a run that turns out to be damaged is left out, and named with the reason.
+    """Read what there is; a run among others that turns out to be damaged is left out, and named with the reason.
 
     Args:
         runs: finished or not.
@@ -64,6 +64,9 @@ def gather(
         place: folder of the cross.
         reported: figures of papers.
         unread: folders that could not be read, and why.
+
+    Raises:
+        RecordError: the one run, or all of several, are damaged; there is no cross that could be shown without them.
     """
     read: dict[str, _Read] = {}
     lost = []
@@ -75,6 +78,8 @@ def gather(
             read[name] = _Read(name, Once(run), cell)
         except RecordError as error:
             lost.append((name, str(error)))
+            if len(lost) == len(runs) and cross is None:
+                raise
     those = {name: of.run for name, of in read.items()}
     found, apart = boards(list(those.values()), cross)
     entries = [entry for of in read.values() for entry in of.entries]

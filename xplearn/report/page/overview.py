@@ -51,7 +51,7 @@ def summary(material: Material) -> str:
         f"{f', on {_listed(domains)}' if domains else ''}."
     ]
     if finished < len(runs):
-        parts.append(f"{_count(len(runs) - finished, 'run')} not finished: its figures are those of what it has done so far.")
+        parts.append(f"{_count(len(runs) - finished, 'run')} not finished: figures are those of what was done so far.")
     lost = {name: missing for name, run in runs.items() if (missing := run.missing())}
     parts += [f"{name} has lost {_count(missing, 'evaluated episode')}." for name, missing in lost.items()]
     return " ".join(parts)

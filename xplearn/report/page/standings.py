@@ -81,7 +81,7 @@ def _rest(board: Board, suffix: str) -> list[Piece | None]:
 
 
 def _lead(board: Board) -> str:
-    panel = ", ".join(f"{tasks} tasks of {domain}" for domain, tasks in board.panel.items())
+    panel = ", ".join(f"{tasks} task{'' if tasks == 1 else 's'} of {domain}" for domain, tasks in board.panel.items())
     parts = [f"Evaluated on {panel}; intervals hold {100 * board.confidence:g} % and are over {board.over}."]
     if board.detectable is not None:
         parts.append(sheets.detectable(board))
@@ -96,6 +96,9 @@ def _lead(board: Board) -> str:
 
 
 def _refused(material: Material) -> Section:
-    sheet = Sheet(name="refused-table", title="Without a place", caption="Runs, and why.", columns=("run", "reason"), rows=material.refused)
-    lead = "Figures of other tasks, other versions of an environment or another encoder do not stand in one table."
+    sheet = Sheet(name="refused-table", title="Without a place", caption="", columns=("run", "reason"), rows=material.refused)
+    lead = (
+        "Runs without a place on a board, or with one of their own, and why: figures of other tasks, other versions of an environment or "
+        "another encoder do not stand in one table."
+    )
     return Section(name="refused", title="Apart", lead=lead, pieces=[sheet])

@@ -14,6 +14,7 @@ start().catch((error) => tell(`The episodes cannot be shown: ${error.message}`))
 async function start() {
   if (typeof DecompressionStream === "undefined") throw new Error("this browser cannot decompress; use one from 2023 or later");
   const rows = listed(await unpacked("data-index"));
+  page("viewer").hidden = !rows.length;
   page("viewer").classList.toggle("one-run", new Set(rows.map((row) => row.runNumber)).size < 2);
   const list = new EpisodeList(page("list"), page("rows"), (row) => go(row));
   for (const name of FILTERS) offer(form.elements[name], options(rows, name));
