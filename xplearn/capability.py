@@ -13,8 +13,9 @@ Capability = str
 """A dotted name, ``<slot>.<what>``; a plugin may define its own under its own name.
 
 ``policy.score .train .encode .memory .reference .rank .keyed .pretrained .distribution`` ·
-``env.replay .actions .demos .ranking .pages`` · ``selector.act .study .none .selects`` · ``conditioner.text .latent .shows`` ·
-``learner.conditioned .drawn`` · ``store.filled`` · ``store.space:<name>``
+``env.replay .actions .demos .ranking .pages`` · ``selector.act .study .none .all .selects`` ·
+``conditioner.text .latent .shows .none .uses`` · ``learner.conditioned .drawn`` · ``store.filled`` · ``store.space:<name>`` ·
+``sampling.words``
 """
 
 WHY: dict[Capability, str] = {
@@ -37,11 +38,19 @@ WHY: dict[Capability, str] = {
     "selector.study": "trajectories must be chosen for training",
     "conditioner.text": "experience must be shown as text",
     "conditioner.latent": "experience must be shown as latent memory",
+    "conditioner.uses": "what is selected must reach the policy: else acting with experience is acting without, at more cost",
     "conditioner.shows": "what is selected must be in the policy's input, unasked: else acting with experience is acting without",
     "learner.conditioned": "gradients must reach its adapter through the conditioned forward pass",
     "learner.drawn": "gradients must reach it through completions that the policy drew itself, for it acts on drawn tokens only",
     "store.filled": "something must have written the bank",
+    "sampling.words": "the policy must be free to ask in its own words: among given actions it cannot",
 }
+
+IMPLIED: dict[Capability, tuple[frozenset[Capability], Capability]] = {
+    "selector.selects": (frozenset({"selector.act"}), "selector.none"),
+    "conditioner.uses": (frozenset(), "conditioner.none"),
+}
+"""What nearly every part of a slot has and therefore need not say: a part that provides the first has it, unless it provides the second."""
 
 SPACE = "store.space:"
 
@@ -117,6 +126,16 @@ Catalogue = Callable[[Capability], Mapping[str, Sequence[str]]]
 """Which registered parts provide a capability, by slot."""
 
 
+def offered(slot: str, part: Part) -> frozenset[Capability]:
+    """What a part of a slot provides, said or implied."""
+    implied = {
+        capability
+        for capability, (said, lack) in IMPLIED.items()
+        if slot == capability.partition(".")[0] and said <= part.provides and lack not in part.provides
+    }
+    return part.provides | implied
+
+
 def check(parts: Iterable[tuple[str, str, Part]], catalogue: Catalogue | None = None) -> list[Problem]:
     """Every unmet requirement of a mix.
 
@@ -129,8 +148,8 @@ def check(parts: Iterable[tuple[str, str, Part]], catalogue: Catalogue | None = 
     """
     mix = list(parts)
     provided: set[Capability] = set()
-    for _, _, part in mix:
-        provided |= part.provides
+    for slot, _, part in mix:
+        provided |= offered(slot, part)
     return [_problem(asking, capability, mix, catalogue) for asking in mix for capability in sorted(asking[2].requires - provided)]
 
 
@@ -139,6 +158,7 @@ def _problem(
 ) -> Problem:
     slot, name, part = asking
     wanted = {"env": ("environment",), "store": ("store", "record"), "learner": ("learner", "record", "warmup")}
+    wanted["sampling"] = ("sampling", "evaluate.sampling")
     head = capability.partition(".")[0]
     slots = wanted.get(head, (head,))
     found = catalogue(capability) if catalogue else {}

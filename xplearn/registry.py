@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from xplearn.capability import Capability
+from xplearn.capability import Capability, offered
 from xplearn.component import Component
 from xplearn.errors import ConfigError, PluginError, UnknownComponentError, XplearnError, nearest
 
@@ -26,6 +26,7 @@ PROVIDERS: dict[str, tuple[Slot, ...]] = {
     "conditioner": ("conditioner",),
     "learner": ("learner",),
     "store": ("store", "learner"),
+    "sampling": (),
 }
 """Slots whose parts can provide a capability, by its head; a plugin's own capability may come from any."""
 
@@ -166,7 +167,7 @@ class Registry:
                 part = entry.load()()
             except (XplearnError, TypeError):
                 continue
-            if capability in part.provides:
+            if capability in offered(entry.slot, part):
                 found.setdefault(entry.slot, []).append(entry.name)
         return found
 

@@ -24,7 +24,7 @@ def test_the_core_registers_its_selectors():
     ("name", "purposes"),
     [
         ("core.none", {"selector.act", "selector.study", "selector.none"}),
-        ("core.all", {"selector.act", "selector.study"}),
+        ("core.all", {"selector.act", "selector.study", "selector.all"}),
         ("core.random", {"selector.act", "selector.study"}),
         ("core.nearest", {"selector.act"}),
         ("core.bm25", {"selector.act"}),

@@ -51,7 +51,7 @@ def test_conversation_without_a_user_turn_gets_one():
 
 def test_provides_text():
     assert PromptConditioner().provides == {"conditioner.text", "conditioner.shows"}
-    assert NoneConditioner().provides == frozenset()
+    assert NoneConditioner().provides == {"conditioner.none"}
 
 
 def test_impossible_limit_is_refused():

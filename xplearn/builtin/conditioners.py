@@ -16,6 +16,10 @@ from xplearn.types import Conditioning, Query, Selection
 class NoneConditioner(Conditioner):
     """Shows nothing, whatever was selected."""
 
+    @property
+    def provides(self) -> frozenset[Capability]:
+        return frozenset({"conditioner.none"})
+
     def condition(self, queries: Sequence[Query], selections: Sequence[Selection]) -> list[Conditioning]:
         return [Conditioning(messages=query.messages) for query in queries]
 

@@ -78,6 +78,10 @@ class AllSelector(_Listing):
             check_count("limit", self.limit)
         self._whole: tuple[ExperienceStore | None, int, Selection] = (None, -1, Selection())
 
+    @property
+    def provides(self) -> frozenset[Capability]:
+        return ACT_AND_STUDY | {"selector.all"}
+
     def select(self, queries: Sequence[Query], store: ExperienceStore) -> list[Selection]:
         return [self._selection(query, store) for query in queries]
 

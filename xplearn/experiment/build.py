@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 from xplearn.agent import Agent
@@ -18,7 +18,7 @@ from xplearn.interfaces import Conditioner, Encoder, ExperienceStore, Learner, P
 from xplearn.plugins import Plugins
 from xplearn.registry import Registry
 from xplearn.schema import EnvSpec, Experiment, SamplingConfig
-from xplearn.types import Sampling
+from xplearn.types import Choices, Sampling
 
 EMPTY_SELECTOR = "selector.none"
 """Capability of a selector that never selects anything: the experience arm would be the plain one."""
@@ -64,6 +64,11 @@ class Parts:
 
     def _merged(self, *keys: str) -> RolloutPlan:
         return merge_plans([(name, part.plan()) for _, name, part in self.learners(*keys)])
+
+    @property
+    def writes(self) -> bool:
+        """Whether any stage has the bank written."""
+        return any(stage.records for stage in self.experiment.stream)
 
     @property
     def has_experience_arm(self) -> bool:
@@ -119,6 +124,7 @@ def check_experiment(experiment: Experiment, plugins: Plugins) -> list[Problem]:
     _require_whole_rounds(experiment, parts)
     _require_warmup(experiment, parts)
     _require_no_replay(experiment, parts)
+    _require_writers(parts)
     problems = _check_selectors(parts, registry)
     for stage in experiment.stream:
         env = _environment(stage.env, registry)
@@ -137,7 +143,8 @@ def check_mix(parts: Parts, spec: EnvSpec, env: Part, registry: Registry) -> lis
 def _check_use(parts: Parts, name: str, env: Part, registry: Registry, use: str) -> list[Problem]:
     """The same with the learners of ``learner`` or of ``warmup``; what the agent asks of learners is for those of the stream to meet."""
     other = "learner" if use == "warmup" else "warmup"
-    mix: list[tuple[str, str, Part]] = [("environment", name, env), *parts.by_path.values(), *_needs(parts)]
+    own = [(slot, part_name, part if slot != "record" or parts.writes else _Need()) for slot, part_name, part in parts.by_path.values()]
+    mix: list[tuple[str, str, Part]] = [("environment", name, env), *own, *_needs(parts)]
     problems = check([part for part in mix if part[0] != other], registry.providing)
     return [problem for problem in problems if use in ("learner", problem.slot) or not problem.capability.startswith("learner.")]
 
@@ -157,24 +164,47 @@ def sampling(config: SamplingConfig) -> Sampling:
 class _Need:
     """A requirement of the configuration itself."""
 
-    requires: frozenset[Capability]
+    requires: frozenset[Capability] = frozenset()
     provides: frozenset[Capability] = frozenset()
+    ways_out: Mapping[Capability, str] = field(default_factory=dict)
 
 
 def _needs(parts: Parts) -> Iterator[tuple[str, str, Part]]:
-    if parts.has_experience_arm:
-        yield "selector", parts.by_path["selector"][1], _Need(frozenset({"store.filled"}), frozenset({"selector.selects"}))
+    yield from _needs_of_selection(parts)
     for key, block in (("sampling", parts.experiment.sampling), ("evaluate.sampling", parts.experiment.evaluate.sampling)):
-        if block.choices == "admissible":
-            yield key, "choices: admissible", _Need(frozenset({"env.actions"}))
-        elif block.choices == "rank":
-            yield key, "choices: rank", _Need(frozenset({"env.ranking", "policy.rank"}))
+        words = key == "evaluate.sampling" and block.choices != "admissible"  # with rank, tasks without candidates still ask for words
+        yield key, f"choices: {block.choices}", _Need(_CHOICES[block.choices], frozenset({"sampling.words"} if words else ()))
     for path, name, learner in parts.learners():
-        wish = learner.plan()
-        if wish.shows and not wish.indifferent:
-            yield path.partition(".")[0], name, _Need(frozenset({"env.demos"}))
-        if wish.needs_logprobs:
-            yield path.partition(".")[0], name, _Need(frozenset({"policy.score"}))
+        yield path.partition(".")[0], name, _Need(frozenset(_wanted(learner.plan())))
+
+
+def _needs_of_selection(parts: Parts) -> Iterator[tuple[str, str, Part]]:
+    """What is selected from must be there, and what is selected must be used."""
+    unwritten = parts.experiment.record and not parts.writes
+    ways = {"store.filled": "stream.0.record=true, as no stage writes the bank"} if unwritten else {}
+    if parts.has_experience_arm:
+        need = _Need(frozenset({"store.filled", "conditioner.uses"}), ways_out={**ways, "conditioner.uses": "selector: core.none"})
+        yield "selector", parts.by_path["selector"][1], need
+    if parts.experiment.learner and "selector.all" not in parts.curriculum.provides:
+        yield "curriculum", parts.by_path["curriculum"][1], _Need(frozenset({"store.filled"}), ways_out=ways)
+
+
+_CHOICES: dict[Choices, frozenset[Capability]] = {
+    "free": frozenset(),
+    "admissible": frozenset({"env.actions"}),
+    "rank": frozenset({"env.ranking", "policy.rank"}),
+}
+"""What each way to choose an action requires."""
+
+
+def _wanted(plan: RolloutPlan) -> Iterator[Capability]:
+    """What the trajectories that a learner wants require."""
+    if plan.shows and not plan.indifferent:
+        yield "env.demos"
+    if plan.needs_logprobs:
+        yield "policy.score"
+    if {"plain", "experience"} <= set(plan.arms):
+        yield from ("selector.selects", "conditioner.uses")
 
 
 def _require_rounds(experiment: Experiment, plan: RolloutPlan) -> None:
@@ -217,6 +247,16 @@ def _require_no_replay(experiment: Experiment, parts: Parts) -> None:
         names = ", ".join(name for _, name, learner in parts.learners("record", "learner") if learner.plan().grouped)
         reason = f"is {experiment.replay.ratio}, and {names} learns from whole groups just drawn; say replay.ratio=0"
         raise ConfigError("replay.ratio", reason)
+
+
+def _require_writers(parts: Parts) -> None:
+    """Refuse under ``record`` who trains, for the rows of before training come later, and who reads tokens that are not there yet."""
+    shows = any(parts.plan_of(stage).shows for stage in stages(parts.experiment) if stage.config.records)
+    for path, name, learner in parts.learners("record"):
+        if "policy.train" in learner.requires:
+            raise ConfigError(path, f"{name} trains the policy, and record holds who writes the bank; put it under learner")
+        if "policy.score" in learner.requires and shows:
+            raise ConfigError(path, f"{name} scores tokens, and demonstrations have none before they are studied; put it under learner")
 
 
 def _check_selectors(parts: Parts, registry: Registry) -> list[Problem]:

@@ -83,7 +83,7 @@ class CloneLearner(Learner):
 
     @property
     def provides(self) -> frozenset[Capability]:
-        return frozenset({"learner.conditioned"})
+        return frozenset({"learner.conditioned"}) if "experience" in self._arms() else frozenset()
 
     @property
     def requires(self) -> frozenset[Capability]:

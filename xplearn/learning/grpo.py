@@ -97,6 +97,10 @@ class GrpoLearner(PolicyGradientLearner):
             raise ConfigError("dual_clip", f"must be above 1, not {self.dual_clip}; null for no such bound")
 
     @property
+    def provides(self) -> frozenset[Capability]:
+        return super().provides if "experience" in self._arms() else super().provides - {"learner.conditioned"}
+
+    @property
     def requires(self) -> frozenset[Capability]:
         return super().requires | ({"policy.reference"} if self.beta else set())
 

@@ -41,6 +41,11 @@ class EtoLearner(CloneLearner):
             raise PluginError("baselines", f"'{NAME}' needs the package 'trl': pip install 'xplearn-baselines[torch]'")
 
     @property
+    def provides(self) -> frozenset[Capability]:
+        """Nothing that latent memory could be trained by: DPO reads tokens alone."""
+        return frozenset()
+
+    @property
     def requires(self) -> frozenset[Capability]:
         return super().requires | {"policy.pretrained"}
 

@@ -102,11 +102,11 @@ class EvolveLearner(Learner):
 
     @property
     def provides(self) -> frozenset[Capability]:
-        return frozenset({"store.filled", *(f"store.space:{SPACES[pool]}" for pool in self._scopes)})
+        return frozenset({"store.filled", *(f"store.space:{SPACES[pool]}" for pool in self._scopes)}) if self._grows else frozenset()
 
     @property
     def requires(self) -> frozenset[Capability]:
-        return frozenset({"policy.reference"}) if self.writer == "policy" and (self.new_per_step or self.seeds_per_kind) else frozenset()
+        return frozenset({"policy.reference"}) if self.writer == "policy" and self._grows else frozenset()
 
     @property
     def ways_out(self) -> Mapping[Capability, str]:
@@ -165,6 +165,10 @@ class EvolveLearner(Learner):
         self._bank = Principles()
 
     # One step
+
+    @property
+    def _grows(self) -> bool:
+        return bool(self.new_per_step or self.seeds_per_kind)
 
     @property
     def _scopes(self) -> tuple[Pool, ...]:

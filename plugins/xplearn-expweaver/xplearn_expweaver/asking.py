@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -53,7 +53,11 @@ class SearchConditioner(Conditioner):
 
     @property
     def requires(self) -> frozenset[str]:
-        return frozenset({f"store.space:{self.space}"})
+        return frozenset({"selector.selects", "sampling.words", f"store.space:{self.space}"})
+
+    @property
+    def ways_out(self) -> Mapping[str, str]:
+        return {"sampling.words": "conditioner: core.prompt, which shows unasked"}
 
     def setup(self, agent: AgentView) -> None:
         self._parts = agent.store, agent.encoder

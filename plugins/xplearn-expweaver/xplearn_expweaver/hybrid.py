@@ -39,6 +39,10 @@ class HybridConditioner(Conditioner):
                 raise ConfigError(name, f"must be above 0, got {getattr(self, name)}")
 
     @property
+    def provides(self) -> frozenset[Capability]:
+        return frozenset({"conditioner.none"})
+
+    @property
     def requires(self) -> frozenset[Capability]:
         return frozenset({"policy.memory", "policy.encode", "learner.drawn"})
 

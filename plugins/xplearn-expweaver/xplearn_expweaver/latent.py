@@ -85,8 +85,9 @@ class LatentConditioner(Conditioner):
 
     @property
     def requires(self) -> frozenset[Capability]:
-        trained = "learner.drawn" if self.carry else "learner.conditioned"
-        return frozenset({"policy.memory", "policy.encode", trained, f"store.space:{self.space}"})
+        carried = {"learner.drawn"} if self.carry else set()
+        asked = {"policy.memory", "policy.encode", "learner.conditioned", "selector.selects", f"store.space:{self.space}"}
+        return frozenset(asked | carried)
 
     def setup(self, agent: AgentView) -> None:
         """Attach the adapter to the policy; its first weights depend on the run's seed alone.

@@ -297,9 +297,9 @@ def test_what_it_remembers_is_bounded(agent, monkeypatch):
     assert (len(selector._known._held), len(selector._moments._vectors._held)) == (2, 2)
 
 
-def test_only_the_probe_needs_scores():
+def test_only_the_probe_needs_scores_and_something_to_be_shown():
     assert GateSelector(space="card").requires == {"store.space:card"}
-    assert GateSelector(test="probe").requires == {"store.space:key", "policy.score"}
+    assert GateSelector(test="probe").requires == {"store.space:key", "policy.score", "conditioner.shows"}
 
 
 def test_study_and_use_before_setup_are_refused(agent):

@@ -90,7 +90,7 @@ class GateSelector(Selector):
 
     @property
     def requires(self) -> frozenset[Capability]:
-        return frozenset({f"store.space:{self.space}"}) | ({"policy.score"} if self.test == "probe" else set())
+        return frozenset({f"store.space:{self.space}"}) | ({"policy.score", "conditioner.shows"} if self.test == "probe" else set())
 
     def setup(self, agent: AgentView) -> None:
         self._nearest = cast(Selector, xplearn.make("selector", "core.nearest", k=self.k, space=self.space))

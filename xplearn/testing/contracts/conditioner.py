@@ -71,6 +71,13 @@ class ConditionerContract(ComponentContract):
         text = "\n".join(message["content"] for message in shown)
         assert 0 <= text.index(samples.experience(8).content) < text.index(samples.experience(7).content)
 
+    def test_what_leaves_a_selection_unused_says_so(self, conditioner: Conditioner) -> None:
+        if conditioner.on_request:
+            pytest.skip("shows nothing unasked")
+        query = samples.query(0)
+        used = conditioner.condition([query], [_selection(8, 7)])[0] != Conditioning(messages=query.messages)
+        assert used == ("conditioner.none" not in conditioner.provides)
+
     def test_latent_conditioner_names_the_source_of_each_row(self, conditioner: Conditioner) -> None:
         if "conditioner.latent" not in conditioner.provides:
             pytest.skip("has no memory")

@@ -1,0 +1,91 @@
+"""Mixes whose parts do nothing for one another are refused with the reason; those that do are not."""
+
+import pytest
+
+from xplearn.capability import offered
+from xplearn.config import load_experiment
+from xplearn.errors import ConfigError
+from xplearn.experiment.build import check_experiment
+from xplearn.stores.sqlite import SqliteStore
+from xplearn.testing import samples
+from xplearn.testing.dial import dial_plugins
+
+PLUGINS = dial_plugins()
+MIX = {
+    "stream": [{"env": "core.errands"}],
+    "policy": "dial.policy",
+    "selector": "core.bm25",
+    "conditioner": "core.prompt",
+    "record": "core.record",
+    "learner": "dial.turn",
+    "sampling": {"choices": "admissible"},
+}
+BARE = {"selector": "core.none", "conditioner": "core.none", "record": []}
+BOTH = {"learner": {"name": "dial.turn", "arms": ["plain", "experience"]}}
+
+
+def problems(**changes):
+    experiment, _ = load_experiment({**MIX, **changes}, [], PLUGINS.registry)
+    return {f"{problem.slot} {problem.capability}": problem for problem in check_experiment(experiment, PLUGINS)}
+
+
+@pytest.mark.parametrize(
+    ("changes", "found"),
+    [
+        ({}, set()),
+        (BARE, set()),
+        ({**BARE, "conditioner": "core.prompt"}, set()),
+        ({"selector": "core.none"}, set()),
+        ({"conditioner": "core.none"}, {"selector conditioner.uses"}),
+        (BOTH, set()),
+        ({**BARE, **BOTH}, {"learner conditioner.uses", "learner selector.selects"}),
+        ({**BOTH, "selector": "core.none"}, {"learner selector.selects"}),
+        ({"curriculum": "core.random"}, set()),
+        ({**BARE, "curriculum": "core.random"}, {"curriculum store.filled"}),
+        ({**BARE, "curriculum": "core.none"}, {"curriculum store.filled"}),
+        ({**BARE, "curriculum": "core.random", "learner": []}, set()),
+        ({"stream": [{"env": "core.errands", "record": False}]}, {"selector store.filled"}),
+        ({"stream": [{"env": "core.errands", "warmup": True, "record": True}, {"env": "core.errands", "record": False}]}, set()),
+    ],
+)
+def test_what_does_nothing_is_refused_and_nothing_else(changes, found):
+    assert set(problems(**changes)) == found
+
+
+def test_what_is_selected_and_not_used_is_told_with_what_would_use_it():
+    lines = str(problems(conditioner="core.none")["selector conditioner.uses"]).splitlines()
+    assert lines[2] == "      but no conditioner in [core.none] provides it"
+    assert lines[3].startswith("      conditioners that do: core.prompt")
+    assert lines[4:] == ["      for example: conditioner: core.prompt", "      or: selector: core.none"]
+
+
+def test_two_arms_that_are_the_same_are_told_with_what_would_tell_them_apart():
+    found = problems(**BARE, **BOTH)["learner selector.selects"]
+    assert {"core.all", "core.bm25", "core.nearest", "core.random"} <= set(found.fitting["selector"])
+    assert not {"core.none", "hamo.coverage"} & set(found.fitting["selector"])
+
+
+def test_a_bank_that_no_stage_writes_is_told_apart_from_one_without_a_writer():
+    silent = problems(stream=[{"env": "core.errands", "record": False}])["selector store.filled"]
+    assert str(silent).endswith("or: stream.0.record=true, as no stage writes the bank")
+    assert "or:" not in str(problems(record=[])["selector store.filled"])
+
+
+def test_a_bank_that_is_there_needs_no_stage_that_writes(tmp_path):
+    store = SqliteStore(path=str(tmp_path / "bank.sqlite"))
+    store.add([samples.experience(1)])
+    store.close()
+    kept = {"name": "core.sqlite", "path": str(tmp_path / "bank.sqlite")}
+    assert problems(store=kept, stream=[{"env": "core.errands", "record": False}]) == {}
+
+
+def test_who_trains_does_not_stand_where_the_bank_is_written():
+    with pytest.raises(ConfigError, match=r"^record.1: dial.turn trains the policy, .*; put it under learner$"):
+        problems(record=["core.record", "dial.turn"], learner=[])
+
+
+def test_what_nearly_all_parts_have_is_implied_for_the_slot_alone():
+    part = PLUGINS.registry.make("selector", "core.bm25")
+    assert "selector.selects" in offered("selector", part)
+    assert "selector.selects" not in offered("curriculum", part)
+    assert "selector.selects" not in offered("selector", PLUGINS.registry.make("selector", "core.none"))
