@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.calm import _files_need_not_outlive_a_power_cut  # noqa: F401
 from xplearn.cli import terminal
 
 
