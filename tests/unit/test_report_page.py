@@ -164,6 +164,13 @@ def test_a_limit_of_episodes_leaves_the_ends_and_says_what_is_missing(run):
     assert (groups.count("evaluation"), groups.count("training")) == (160, 40)
 
 
+def test_goals_without_end_do_not_make_the_list_endless(tmp_path):
+    made = written(tmp_path, "run", [("eval/0/core.errands", episode("eval/0/core.errands", 0, "plain", texts=("x" * 5000,)))])
+    payload = build_payload([made], ["run"], Limits(), Silent())
+    ((_, goal, _),) = unpacked(payload.index)["tasks"]
+    assert goal == "bring parcel 0 to room 0" + "x" * 975 + "…"
+
+
 def test_a_limit_of_size_is_kept(run):
     whole = sum(map(len, build_payload([run], ["many"], Limits(), Silent()).chunks))
     payload = build_payload([run], ["many"], Limits(megabytes=whole / 2e6), Silent())

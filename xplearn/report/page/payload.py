@@ -27,6 +27,9 @@ CHUNK_EPISODES = 64
 CHUNK_SIZE = 300_000
 """Characters of text; whichever comes first ends a chunk."""
 
+LONGEST_GOAL = 1000
+"""Characters of a goal in the list, which no limit cuts; the first observation has the whole."""
+
 OUTCOMES = ("success", "failed", "out of steps", "died")
 
 
@@ -185,7 +188,7 @@ def _index(runs: Sequence[Run], names: Sequence[str], hints: Sequence[str], rows
         columns["unit"].append(row.unit.number)
         columns["phase"].append(phases[group, words])
         columns["domain"].append(domains[printable(place[1] if place else result.env)])
-        columns["task"].append(tasks[printable(result.task), printable(row.goal), printable(result.kind)])
+        columns["task"].append(tasks[printable(result.task), _short(printable(row.goal)), printable(result.kind)])
         seen = told(runs[row.unit.run], result.arm) if learned and len(row.unit.results) == 1 else result.arm
         columns["experience"].append(int(seen == "experience"))
         columns["outcome"].append(_outcome(result))
@@ -208,6 +211,10 @@ def _words(run: Run, phase: str, when: Any) -> str:
         return printable(phase)
     stages = sum(not stage["warmup"] for stage in run.header.resolved["stream"])
     return "before learning" if place[0] == 0 else "after learning" if stages == 1 else f"after stage {place[0]}"
+
+
+def _short(goal: str) -> str:
+    return goal if len(goal) <= LONGEST_GOAL else f"{goal[: LONGEST_GOAL - 1]}…"
 
 
 def _outcome(result: EpisodeResult) -> int:
