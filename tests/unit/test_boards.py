@@ -3,6 +3,7 @@
 import json
 import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -190,6 +191,35 @@ def test_boards_with_banks_of_other_encoders_are_not_pooled():
     here, there = one_board("alf", ({}, 10)), one_board("shop", ({}, 30))
     assert across([replace(here, encoder="a"), there]).encoder == "a"
     assert across([replace(here, encoder="a"), replace(there, encoder="b")]) is None
+
+
+def moved(folder, env):
+    """The same run as of another domain."""
+    header = json.loads((folder / "run.json").read_text())
+    for key in ("environments", "panels"):
+        header[key] = {env: header[key]["core.errands"]}
+    (folder / "run.json").write_text(json.dumps(header))
+    path = folder / "episodes.jsonl"
+    path.write_text(path.read_text().replace("/core.errands/", f"/{env}/").replace('/core.errands"', f'/{env}"'))
+    return folder
+
+
+def test_why_there_is_no_board_across_others_is_said_with_both_encoders(folders, tmp_path):
+    """One configuration on two domains, whose banks are of two encoders."""
+    here, there = folders[0], moved(Path(shutil.copytree(folders[0], tmp_path / "elsewhere" / folders[0].name)), "shop")
+    found, refused = boards(loaded([here, there]))
+    assert (len(found), refused) == (2, [])
+    assert across(found).title == "all environments"
+    edit(there, encoder="other/encoder")
+    found, refused = boards(loaded([here, there]))
+    assert across(found) is None
+    assert [(one.run, one.reason) for one in refused] == [
+        (
+            "all environments",
+            "banks of core.errands have vectors of encoder 'core.hashing/256', those of shop of 'other/encoder': figures of the two must"
+            " not stand in one table. Run all with one encoder",
+        )
+    ]
 
 
 def test_across_boards_without_a_cross_names_tell_contenders():

@@ -1,4 +1,4 @@
-"""Which runs may stand in one table: one environment version, one panel, and one encoder where a bank is searched with it."""
+"""Which runs may stand in one table: one environment version, panel and limit of steps, and one encoder of the banks that are searched."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from rich.console import Console
 
 import xplearn
 from xplearn.errors import RecordError
-from xplearn.record.comparable import alike, apart
+from xplearn.record.comparable import alike, apart, bootstrap, otherwise
 from xplearn.record.reader import load
-from xplearn.report.compare import render
+from xplearn.report.boards import boards
+from xplearn.report.compare import entries, render
 
 CONFIG = {
     "stream": [{"env": "core.counting", "tasks": {"limit": 2}}],
@@ -85,3 +86,48 @@ def test_a_version_that_is_not_known_is_not_the_same(runs):
     unknown = load(wide.path)
     unknown.header.environments = {}
     assert "is unknown, in" in str(apart(unknown, bare))
+
+
+def test_two_versions_that_are_not_known_are_not_the_same(runs):
+    bare, wide, _ = runs
+    one, other = load(wide.path), load(bare.path)
+    one.header.environments = other.header.environments = {"core.counting": ""}
+    assert f"{one.path}: its environment version of 'core.counting' is unknown, in {other.path} it is unknown" in str(apart(one, other))
+
+
+def test_another_limit_of_steps_asks_for_something_else(runs):
+    bare, wide, _ = runs
+    other = load(bare.path)
+    other.header.resolved["run"]["max_steps"] = 3
+    for one, two, limits in ((wide, other, ("none", 3)), (other, wide, (3, "none"))):
+        problem = str(apart(one, two))
+        assert problem.startswith(f"{one.path}: its limit of steps (run.max_steps) is {limits[0]}, in {two.path} it is {limits[1]}: ")
+        assert "\n" not in problem
+    other.header.panels = {"other": other.header.panels["core.counting"]}
+    assert apart(wide, other) is None, "there is no domain that both were asked on"
+
+
+def test_how_a_policy_answers_is_compared_and_told(runs):
+    bare, wide, _ = runs
+    other = load(bare.path)
+    other.header.resolved["evaluate"]["sampling"] |= {"choices": "free", "max_new_tokens": 7}
+    assert apart(wide, other) is None
+    assert otherwise({"wide": wide, "other": other}) == [
+        f"evaluate.sampling.max_new_tokens: {wide.header.resolved['evaluate']['sampling']['max_new_tokens']} in wide, 7 in other",
+        "evaluate.sampling.choices: 'admissible' in wide, 'free' in other",
+    ]
+    stream = io.StringIO()
+    render([wide, other], Console(file=stream, width=200))
+    assert "evaluated otherwise: evaluate.sampling.choices: 'admissible' in wide, 'free' in bare" in stream.getvalue()
+    assert otherwise({"wide": wide, "bare": bare}) == []
+
+
+def test_one_table_has_intervals_of_one_confidence(runs):
+    bare, wide, _ = runs
+    other = load(bare.path)
+    other.header.resolved["evaluate"] |= {"confidence": 0.8, "resamples": 700}
+    drawn = bootstrap([other, wide])
+    assert (drawn.confidence, drawn.resamples) == (0.95, 700)
+    assert {entry.matrix.bootstrap for entry in entries([other, wide])} == {drawn}
+    (board,), refused = boards([other, wide])
+    assert (board.confidence, refused) == (0.95, [])

@@ -1,29 +1,46 @@
-"""Which runs may stand in one table."""
+"""Which runs may stand in one table, and what to read it with."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from xplearn.errors import RecordError
-from xplearn.record.header import require_comparable
+from xplearn.metrics.bootstrap import Bootstrap
 
 if TYPE_CHECKING:
     from xplearn.record.header import Header
     from xplearn.record.reader import Run
 
+UNKNOWN = "unknown"
+"""A version that a header does not name, or an environment does not give."""
+
 
 def apart(run: Run, other: Run) -> RecordError | None:
     """Why two runs must not stand in one table; None where they may.
 
-    Domains that both were evaluated on must be of one environment version and one panel. Where both keep a bank of vectors, one encoder
-    must have made them: what is found in a bank depends on it. A run whose header names no encoder has no such bank, so it may stand
-    beside any.
+    What is asked must be the same: domains that both were evaluated on are of one environment version, one panel and one limit of steps.
+    An unknown version is nobody's, not even that of another unknown one. Where both keep a bank of vectors, one encoder must have made
+    them: what is found in a bank depends on it. A run whose header names no encoder has no such bank, so it may stand beside any.
+
+    How a policy answers (its weights, tokenizer, template, sampling) is what is compared, and so is what its bank holds.
     """
-    try:
-        _require_one_table(run, other)
-    except RecordError as error:
-        return error
+    ours, theirs = run.header, other.header
+    common = sorted(ours.panels.keys() & theirs.panels.keys())
+    for domain in common:
+        versions = ours.environments.get(domain) or UNKNOWN, theirs.environments.get(domain) or UNKNOWN
+        if versions[0] != versions[1] or UNKNOWN in versions:
+            return _refused(run, other, f"environment version of '{domain}'", *versions)
+        if ours.panels[domain] != theirs.panels[domain]:
+            return _refused(run, other, f"panel of '{domain}'", ours.panels[domain], theirs.panels[domain])
+    if common and _steps(ours) != _steps(theirs):
+        return _refused(run, other, "limit of steps (run.max_steps)", _steps(ours), _steps(theirs))
+    if ours.encoder and theirs.encoder and ours.encoder != theirs.encoder:
+        return RecordError(
+            run.path,
+            f"its bank has vectors of encoder '{ours.encoder}', that in {other.path} of '{theirs.encoder}': figures of the two must not"
+            " stand in one table. Show each by itself, or run both with one encoder",
+        )
     return None
 
 
@@ -43,18 +60,36 @@ def alike(runs: Iterable[Run]) -> tuple[list[list[Run]], RecordError | None]:
     return found, reason
 
 
-def _require_one_table(run: Run, other: Run) -> None:
-    ours, theirs = run.header, other.header
-    require_comparable(run.path, _versions(ours), _versions(theirs), "environment version", other=other.path)
-    require_comparable(run.path, ours.panels, theirs.panels, "panel", other=other.path)
-    if ours.encoder and theirs.encoder and ours.encoder != theirs.encoder:
-        raise RecordError(
-            run.path,
-            f"its bank has vectors of encoder '{ours.encoder}', that in {other.path} of '{theirs.encoder}': figures of the two must not"
-            " stand in one table. Show each by itself, or run both with one encoder",
-        )
+def bootstrap(runs: Collection[Run]) -> Bootstrap:
+    """How intervals of one table are drawn: as the most cautious of its runs asked."""
+    evaluates = [run.header.resolved["evaluate"] for run in runs]
+    return Bootstrap(confidence=max(of["confidence"] for of in evaluates), resamples=max(of["resamples"] for of in evaluates))
 
 
-def _versions(header: Header) -> dict[str, str]:
-    """By domain; what is not known is a version of its own."""
-    return {**dict.fromkeys(header.panels, "unknown"), **header.environments}
+def otherwise(runs: Mapping[str, Run]) -> list[str]:
+    """In what runs were evaluated differently though they may be compared, a line for each setting: how their policies answered.
+
+    Args:
+        runs: by what they are called.
+    """
+    found = {name: _answering(run.header) for name, run in runs.items()}
+    keys = dict.fromkeys(key for settings in found.values() for key in settings)
+    varying = [key for key in keys if len({repr(settings.get(key)) for settings in found.values()}) > 1]
+    return [f"{key}: {', '.join(f'{settings.get(key)!r} in {name}' for name, settings in found.items())}" for key in varying]
+
+
+def _refused(run: Run, other: Run, what: str, ours: Any, theirs: Any) -> RecordError:
+    return RecordError(
+        run.path,
+        f"its {what} is {ours}, in {other.path} it is {theirs}: figures of the two must not stand in one table. Show each by itself",
+    )
+
+
+def _steps(header: Header) -> Any:
+    """Beside the one that each environment has, which is a part of its version."""
+    return header.resolved["run"].get("max_steps") or "none"
+
+
+def _answering(header: Header) -> dict[str, Any]:
+    sampling = header.resolved["evaluate"].get("sampling")
+    return {f"evaluate.sampling.{key}": value for key, value in sampling.items()} if isinstance(sampling, dict) else {}

@@ -11,7 +11,7 @@ from xplearn.metrics.board import Board, Contender, TaskScores
 from xplearn.metrics.bootstrap import Bootstrap
 from xplearn.metrics.compare import harness
 from xplearn.metrics.leaderboard import leaderboard
-from xplearn.record.comparable import apart
+from xplearn.record.comparable import apart, bootstrap
 from xplearn.record.cross import STREAM, Cross
 from xplearn.record.reader import Run
 from xplearn.report import compare
@@ -35,8 +35,8 @@ class Refused:
 def boards(runs: Sequence[Run], cross: Cross | None = None) -> tuple[list[Board], list[Refused]]:
     """The leaderboards of runs, finished or not, and what had no place in them.
 
-    Each is of runs on the same domains, of one environment version, panel and encoder. Runs that are apart from the first of their domains
-    stand on a board of their own, and are named with the reason.
+    Each is of runs on the same domains that may stand in one table (``record.comparable``). Runs that are apart from the first of their
+    domains stand on a board of their own, and are named with the reason; so is the board ``across`` others, where encoders part those.
 
     Args:
         runs: in any order; the first of a kind says what the others must be comparable with.
@@ -55,7 +55,8 @@ def boards(runs: Sequence[Run], cross: Cross | None = None) -> tuple[list[Board]
         else:
             found.append(one)
     groups, strangers = _groups(found)
-    return _titled([_board(group) for group in groups]), refused + strangers
+    titled = _titled([_board(group) for group in groups])
+    return titled, refused + strangers + _parted(titled)
 
 
 def across(boards: Sequence[Board]) -> Board | None:
@@ -63,22 +64,40 @@ def across(boards: Sequence[Board]) -> Board | None:
 
     Contenders are the same where they have the same labels, those aside that tell boards apart; without labels, the same name. The tasks of
     all boards are one panel, whose domains count alike. None unless there are two boards of different domains with one in common, and where
-    they have banks of several encoders.
+    they have banks of several encoders, which ``boards`` tells.
     """
     encoders = {board.encoder for board in boards if board.encoder}
-    domains = Counter(domain for board in boards for domain in board.panel)
-    if len(boards) < 2 or max(domains.values()) > 1 or len(encoders) > 1:
-        return None
-    axes = _shared_axes(boards)
-    by_board = [{_identity(standing.contender, axes): standing.contender for standing in board.standings} for board in boards]
-    pooled = [_pooled([by_key[key] for by_key in by_board], axes) for key in by_board[0] if all(key in by_key for by_key in by_board)]
-    everywhere = [contender for contender in pooled if contender.scores]
+    everywhere = _everywhere(boards) if len(encoders) < 2 else []
     if not everywhere:
         return None
     environments = {domain: version for board in boards for domain, version in board.environments.items()}
-    bootstrap = Bootstrap(confidence=boards[0].confidence)
-    found = leaderboard(_renamed(everywhere), title=EVERYWHERE, environments=environments, bootstrap=bootstrap)
+    highest = Bootstrap(confidence=max(board.confidence for board in boards))
+    found = leaderboard(_renamed(everywhere), title=EVERYWHERE, environments=environments, bootstrap=highest)
     return replace(found, encoder="".join(encoders))
+
+
+def _parted(boards: Sequence[Board]) -> list[Refused]:
+    """Why there is no board across others that have a contender in common."""
+    titles = {board.encoder: board.title for board in boards if board.encoder}
+    if len(titles) < 2 or not _everywhere(boards):
+        return []
+    (encoder, title), (other, there), *_ = titles.items()
+    reason = (
+        f"banks of {title} have vectors of encoder '{encoder}', those of {there} of '{other}': figures of the two must not stand in one"
+        " table. Run all with one encoder"
+    )
+    return [Refused(run=EVERYWHERE, reason=reason)]
+
+
+def _everywhere(boards: Sequence[Board]) -> list[Contender]:
+    """The contenders that stand on all boards, pooled; none unless they are two or more of different domains."""
+    domains = Counter(domain for board in boards for domain in board.panel)
+    if len(boards) < 2 or max(domains.values()) > 1:
+        return []
+    axes = _shared_axes(boards)
+    by_board = [{_identity(standing.contender, axes): standing.contender for standing in board.standings} for board in boards]
+    pooled = [_pooled([by_key[key] for by_key in by_board], axes) for key in by_board[0] if all(key in by_key for by_key in by_board)]
+    return [contender for contender in pooled if contender.scores]
 
 
 def _groups(found: Iterable[Played]) -> tuple[list[list[Played]], list[Refused]]:
@@ -99,12 +118,11 @@ def _groups(found: Iterable[Played]) -> tuple[list[list[Played]], list[Refused]]
 
 def _board(group: Sequence[Played]) -> Board:
     header = group[0].run.header
-    evaluate = header.resolved["evaluate"]
     found = leaderboard(
         contenders(group),
         title=", ".join(sorted(header.panels)),
         environments={domain: header.environments.get(domain, "") for domain in header.panels},
-        bootstrap=Bootstrap(confidence=evaluate["confidence"], resamples=evaluate["resamples"]),
+        bootstrap=bootstrap([one.run for one in group]),
     )
     return replace(found, encoder=next((one.run.header.encoder for one in group if one.run.header.encoder), ""))
 

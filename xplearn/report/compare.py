@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from xplearn.metrics.compare import Entry, Group, groups, spreads, versus_first
-from xplearn.record.comparable import alike
+from xplearn.record.comparable import alike, bootstrap, otherwise
 from xplearn.record.folder import UNHASHED
 from xplearn.report import costs, seeds
 from xplearn.report import text as table
@@ -33,7 +34,7 @@ def render(runs: Sequence[Run], console: Console) -> None:
     """Print what runs scored at every point, in both arms, and the figures of continual learning.
 
     Raises:
-        RecordError: they were evaluated on other tasks, in other versions of an environment, or with banks of other encoders.
+        RecordError: they may not stand in one table (``record.comparable``).
     """
     _, problem = alike(runs)
     if problem is not None:
@@ -50,6 +51,8 @@ def render(runs: Sequence[Run], console: Console) -> None:
             markup=False,
         )
     console.print(CAPTION, style="dim")
+    for line in otherwise(dict(zip(called, runs, strict=True))):
+        console.print(printable(f"evaluated otherwise: {line}"), markup=False, soft_wrap=True)
     results = [list(run.episodes()) for run in runs]
     seeds.render(found, dict(zip(called, zip(runs, results, strict=True), strict=True)), console)
     for piece in costs.compared(called, runs, results, console.width):
@@ -71,7 +74,7 @@ def names(runs: Sequence[Run]) -> list[str]:
 
 def entries(runs: Sequence[Run]) -> list[Entry]:
     """Each arm that was evaluated, of each run."""
-    found = []
+    found, drawn = [], bootstrap(runs)
     for run, name in zip(runs, names(runs), strict=True):
         arms = [matrix for matrix in (run.matrix("plain"), run.matrix("experience")) if matrix.scores]
         shared = partial(
@@ -84,7 +87,7 @@ def entries(runs: Sequence[Run]) -> list[Entry]:
             title=printable(_title(run)),
             seed=run.header.seed,
         )
-        found += [shared(matrix=matrix) for matrix in arms]
+        found += [shared(matrix=replace(matrix, bootstrap=drawn)) for matrix in arms]
     return found
 
 
