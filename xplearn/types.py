@@ -107,7 +107,7 @@ class Experience:
     created: tuple[int, int, int] = (0, 0, 0)
     """(stage, round, policy version) of its writing."""
     meta: Mapping[str, Any] = field(default_factory=dict)
-    """JSON-serialisable extras of the writer."""
+    """JSON-serialisable extras of the writer. ``sources``: ids of all trajectories, where it was made from several."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,6 +36,7 @@ def call(args: argparse.Namespace) -> int:
     from xplearn.experiment.build import check_experiment
     from xplearn.experiment.opening import check_tasks
     from xplearn.plugins import installed
+    from xplearn.report.printable import printable
 
     source, overrides = split_experiment(args.overrides)
     plugins = installed()
@@ -46,7 +47,8 @@ def call(args: argparse.Namespace) -> int:
     problems = check_experiment(experiment, plugins)
     if problems:
         raise IncompatibleError(problems)
-    check_tasks(experiment, plugins)
+    for line in check_tasks(experiment, plugins):
+        print(printable(f"warning: {line}"))
     print("sound: every part finds what it requires")
     if args.estimate:
         from xplearn.cli.estimated import print_estimate

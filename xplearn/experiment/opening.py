@@ -14,7 +14,7 @@ from typing import Any
 from xplearn.errors import RecordError
 from xplearn.experiment.build import build_parts
 from xplearn.experiment.checkpoint import Checkpoints
-from xplearn.experiment.contamination import contamination, warnings
+from xplearn.experiment.contamination import contamination, overlaps, warnings
 from xplearn.experiment.context import Context
 from xplearn.experiment.evaluate import panels
 from xplearn.experiment.observer import Hooks, Observer
@@ -54,17 +54,22 @@ def recorded_header(place: RunFolder, experiment: Experiment) -> Header | None:
     return header
 
 
-def check_tasks(experiment: Experiment, plugins: Plugins) -> None:
+def check_tasks(experiment: Experiment, plugins: Plugins) -> list[str]:
     """Refuse task slices that cannot be played or evaluated, and trackers that cannot work, without playing anything.
+
+    Returns:
+        What a person should know of the tasks before they are played.
 
     Raises:
         ConfigError: an id, kind or split that an environment does not have, or nothing left; a tracker that no plugin offers.
         PluginError: a tracker lacks a package.
     """
     trackers(experiment.run.track, plugins)
-    with contextlib.closing(Pools(build_parts(experiment, plugins.registry), plugins.registry)) as pools:
-        panels(experiment, domains(experiment), pools)
+    parts = build_parts(experiment, plugins.registry)
+    with contextlib.closing(Pools(parts, plugins.registry)) as pools:
+        evaluated, _ = panels(experiment, domains(experiment), pools)
         require_training_tasks(experiment, pools)
+        return list(overlaps(parts, pools, evaluated))
 
 
 @contextlib.contextmanager
@@ -223,6 +228,7 @@ def _require_clean(run: Context) -> None:
         raise RecordError(run.folder.path, problem)
     for line in warnings(run):
         run.observer.note(line)
+        run.header.warnings += [line] if line not in run.header.warnings else []
 
 
 def _withdraw(run: Context, kind: type[BaseException] | None, *_: object) -> None:

@@ -62,6 +62,9 @@ class Header:
     """Digest of the bank ``before`` and ``after`` each evaluation point: equal, or the run has failed."""
     encoder: str = ""
     """``Encoder.id``, where the bank has vectors of it; empty where nothing was encoded, so that no figure depends on it."""
+    warnings: list[str] = field(default_factory=list)
+    """What a reader of its figures must know, as it was told when the run began: e.g. tasks that are both learned from and evaluated.
+    Left out of the file where there is nothing, as an older xplearn knows no such key."""
     seed: int = 0
     tokens: dict[str, int] = field(default_factory=dict)
     """Read (``in``) and written (``out``) over all episodes."""
@@ -72,8 +75,11 @@ class Header:
 
     def write(self, path: Path) -> None:
         """Replace the file, atomically."""
+        raw = dataclasses.asdict(self)
+        if not self.warnings:
+            del raw["warnings"]
         with replacing(path) as file:
-            file.write((json.dumps(dataclasses.asdict(self), indent=1, default=str) + "\n").encode())
+            file.write((json.dumps(raw, indent=1, default=str) + "\n").encode())
 
 
 def read_header(path: Path) -> Header:
@@ -98,7 +104,7 @@ def read_header(path: Path) -> Header:
     if raw.keys() - known:
         raise RecordError(path, f"damaged (unknown keys {sorted(raw.keys() - known)}); remove the run folder and start anew")
     try:
-        header = checked(Header, raw)
+        header = checked(Header, {"warnings": [], **raw})
         _require_readable(header)
     except ValueError as error:
         raise RecordError(path, f"damaged ({error}); remove the run folder and start anew") from None

@@ -39,15 +39,15 @@ class RunWriter:
             mend(path, lambda number: changes is None or number <= changes, number_of)
         results = list(read_lines(folder.episodes, load_result))
         self._done = {result.id: result.phase for result in results}
-        self._environments = {result.id: result.env for result in results}
+        self._origins = {result.id: (result.env, result.task) for result in results}
 
     def done(self, phase: str) -> frozenset[str]:
         """Ids of the finished episodes of a phase."""
         return frozenset(id for id, where in self._done.items() if where == phase)
 
-    def environment(self, id: str) -> str | None:
-        """Name of the environment that a finished episode was played in; None for another id."""
-        return self._environments.get(id)
+    def origin(self, id: str) -> tuple[str, str] | None:
+        """Environment and task of a finished episode; None for another id."""
+        return self._origins.get(id)
 
     @property
     def has_episodes(self) -> bool:
@@ -62,7 +62,7 @@ class RunWriter:
         self._append(path, dump_trajectory(trajectory))
         self._append(self._folder.episodes, _encode(as_json(result)))
         self._done[result.id] = result.phase
-        self._environments[result.id] = result.env
+        self._origins[result.id] = (result.env, result.task)
 
     def trajectories(self, phase: str, batch: Iterable[Trajectory]) -> None:
         """Record a whole phase that belongs to no episodes of its own, all or none."""

@@ -44,6 +44,8 @@ def render(run: Run, console: Console) -> None:
         for piece in tables(table, console.width):
             console.print(piece)
         console.print(caption(table), style="dim")
+    for line in run.header.warnings:
+        console.print(printable(f"warning: {line}"), markup=False)
     matrix.render(run, console)
     results = list(run.episodes())
     learning.render(run, results, console)
