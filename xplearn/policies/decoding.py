@@ -17,6 +17,7 @@ from xplearn.policies.network import Network
 from xplearn.policies.prefix_cache import PrefixCache, common_prefix
 from xplearn.policies.recurrence import Thoughts
 from xplearn.policies.sampling import draw
+from xplearn.policies.steady import padded
 from xplearn.types import Finish, Memory, Sampling
 
 Tokens = NDArray[np.int64]
@@ -165,12 +166,12 @@ class Decoder:
     def _decide(self, rows: Sequence[Row], hidden: Tensor, sampling: Sampling) -> None:
         """Draw the next token of each row from its hidden state ``[B, D]``."""
         hidden = self._with_memory(rows, hidden)
-        logits = self._network.logits(hidden)
+        logits = self._network.logits(padded(hidden))[: len(rows)]
         self._think(rows, hidden, logits)
         logits = logits / (sampling.temperature or 1.0)
         if sampling.temperature == 0.0 and all(row.trie is None for row in rows):
             tokens = logits.argmax(-1)
-            chosen = (logits.gather(-1, tokens[:, None])[:, 0] - logits.logsumexp(-1)).tolist()
+            chosen = logits.log_softmax(-1).gather(-1, tokens[:, None])[:, 0].tolist()
             for row, token, logprob in zip(rows, tokens.tolist(), chosen, strict=True):
                 self._take(row, token, logprob, sampling)
             return

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 from transformers import AttentionInterface, AttentionMaskInterface
 
+from xplearn.policies import steady
 from xplearn.policies.adapter import MemoryBatch, Sites
 from xplearn.policies.recurrence import Thoughts
 
@@ -62,6 +63,8 @@ class Network:
             ``[B, T, D]`` in the model's number format.
         """
         known = {self._cache_name: cache} if cache is not None else {}
+        if cache is not None and seen is not None and self.device.type == "cpu":
+            seen = torch.zeros(seen.shape, dtype=self.dtype).masked_fill_(~seen, float("-inf"))
         with self.sites.armed(memory, thoughts):
             output = self._backbone(input_ids=ids, position_ids=positions, attention_mask=seen, use_cache=cache is not None, **known)
         states: Tensor = output.last_hidden_state
@@ -95,11 +98,14 @@ def attend(  # noqa: PLR0917 - transformers calls it by position
         query: ``[B, H, T, D]``.
         key: ``[B, G, T', D]``, ``G`` dividing ``H``.
         value: as ``key``.
-        attention_mask: bool ``[B, 1, T, T']``; None means causal with ``T == T'``.
+        attention_mask: bool ``[B, 1, T, T']``, or what ``steady.attend`` adds to the products; None means causal with ``T == T'``.
         scaling: factor on the products.
         dropout: of attention weights.
     """
     batch, heads, tokens, width = query.shape
+    if attention_mask is not None and attention_mask.dtype != torch.bool:
+        found = steady.attend(query, key, value, attention_mask, width**-0.5 if scaling is None else scaling)
+        return found.transpose(1, 2).contiguous(), None
     groups = heads // key.shape[1]
     if tokens == 1 and groups > 1:
         query = query.reshape(batch, key.shape[1], groups, width)

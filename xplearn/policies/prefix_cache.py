@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from xplearn.policies.slab import Move, Slabs
+from xplearn.policies.steady import ROWS
 
 Tokens = NDArray[np.int64]
 
@@ -99,13 +100,14 @@ class PrefixCache:
             ids and positions ``[B, T']``, padded on the right, and what each token may see: bool ``[B, 1, T', T]``, or None for the plain
             causal pattern. At its end the slots have grown.
         """
-        slots, width = self.slots[rows], max(len(tokens) for tokens in new)
+        steady = device.type == "cpu"
+        slots, width = self.slots[rows], max(-(-ROWS // len(new)) if steady else 1, *map(len, new))
         starts = [len(slot.tokens) for slot in slots]
         ids = np.zeros((len(new), width), dtype=np.int64)
         for row, tokens in enumerate(new):
             ids[row, : len(tokens)] = tokens
         places = self._slabs.aim(rows, starts, width, device)
-        seen = torch.arange(self._slabs.window.end, device=device) <= places[:, None, :, None] if any(starts) else None
+        seen = torch.arange(self._slabs.window.end, device=device) <= places[:, None, :, None] if steady or any(starts) else None
         yield torch.from_numpy(ids).to(device), places, seen
         for slot, tokens in zip(slots, new, strict=True):
             slot.tokens = np.concatenate([slot.tokens, tokens])

@@ -13,6 +13,8 @@ import torch
 from torch import Tensor
 from transformers.cache_utils import Cache, CacheLayerMixin
 
+from xplearn.policies.steady import rounded
+
 
 @dataclass(frozen=True, slots=True)
 class Move:
@@ -143,7 +145,7 @@ class Slabs:
         window.rows, window.places = rows, places.clamp_(max=window.capacity - 1)
         window.start = starts[0] if len(set(starts)) == 1 else None
         window.row_index = torch.arange(len(starts), device=device)[:, None]
-        window.end = min(max(starts) + width, window.capacity)
+        window.end = min(rounded(max(starts) + width), window.capacity)
         return window.places
 
     def forget(self) -> None:
