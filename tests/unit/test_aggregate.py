@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.conftest import unavailable
+from xplearn.errors import ConfigError
 from xplearn.metrics import aggregate
 from xplearn.metrics.bootstrap import Bootstrap
 
@@ -117,3 +118,16 @@ def test_profiles_and_their_bands_are_rliables(rliable):
     bootstrap = Bootstrap(resamples=4000)
     ours = bootstrap.stretched(aggregate.draw(bootstrap, 1, (60,)).counted(found).profiles(TAUS), 1.0)
     np.testing.assert_allclose(ours, bands["it"], atol=0.035)
+
+
+@pytest.mark.parametrize("figure", [aggregate.mean, aggregate.median, aggregate.iqm, aggregate.optimality_gap])
+@pytest.mark.parametrize("wrong", [np.zeros((0, 3)), np.zeros((2, 0)), np.zeros(3), np.array([[1.0, np.nan]])])
+def test_no_figure_is_made_of_nothing_or_of_what_is_no_number(figure, wrong):
+    for call in (figure, lambda found: aggregate.profile(found, TAUS), lambda found: aggregate.improvement(found, found)):
+        with pytest.raises(ConfigError, match=r"scores: (have shape|hold nan at 0, 1)"):
+            call(wrong)
+
+
+def test_improvement_is_over_the_same_tasks():
+    with pytest.raises(ConfigError, match="on 3 and 1 tasks"):
+        aggregate.improvement(np.zeros((1, 3)), np.zeros((1, 1)))

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from xplearn.errors import ConfigError
 from xplearn.metrics.bootstrap import Bootstrap
 
 
@@ -146,3 +147,19 @@ def test_groups_of_the_same_sizes_are_drawn_alike_whatever_they_hold_and_however
     assert [found.shape for found in (*whole, *pieces)] == [(200,), (200, 3), (200,), (200,)]
     np.testing.assert_allclose(whole[0], pieces[0])
     np.testing.assert_allclose(whole[1][:, 1], pieces[1])
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: Bootstrap().mean([]), "values: have shape"),
+        (lambda: Bootstrap().mean([1.0, float("nan")]), "values: hold nan at 1"),
+        (lambda: Bootstrap().difference([float("inf")]), "values: hold inf at 0"),
+        (lambda: Bootstrap().mean([1.0, 2.0, 3.0], strata=[2, 2]), "strata: are .2, 2., of 3 values"),
+        (lambda: Bootstrap(confidence=95), "confidence: is 95; want a share"),
+        (lambda: Bootstrap(resamples=0), "resamples: is 0"),
+    ],
+)
+def test_what_no_interval_can_be_made_of_is_refused(call, words):
+    with pytest.raises(ConfigError, match=words):
+        call()

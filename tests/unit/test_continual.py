@@ -306,3 +306,13 @@ def test_numbered_configurations_of_one_environment_cannot_be_told_apart_in_othe
              for order in itertools.permutations(names)]  # fmt: skip
     with pytest.raises(ConfigError, match="differs"):
         order_spread(found)
+
+
+def test_tasks_that_a_stage_lacks_are_left_out_of_what_compares_stages():
+    whole = matrix(episodes({"ant": SCORES["ant"]}), stream=["ant", "ant"], expected={"ant": 2})
+    some = replace(whole, scores={**whole.scores, (1, "ant"): {"ant0": whole.scores[1, "ant"]["ant0"]}})
+    only = whole.scores[2, "ant"]["ant0"] - whole.scores[1, "ant"]["ant0"]
+    assert some.figures()["bwt"].mean == pytest.approx(only)
+    none = replace(whole, scores={**whole.scores, (1, "ant"): {"other": 1.0}})
+    assert none.figures()["bwt"] is None
+    assert none.figures()["forgetting"] is None

@@ -5,9 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from xplearn.errors import ConfigError
 from xplearn.metrics.board import Contender
 from xplearn.metrics.bootstrap import Bootstrap
 from xplearn.metrics.leaderboard import leaderboard
+from xplearn.metrics.multiple import holm
+from xplearn.metrics.permutation import sign_flip
 
 FEW = Bootstrap(resamples=200)
 
@@ -156,3 +159,47 @@ def test_the_order_in_which_contenders_come_changes_nothing():
     assert [(one.mean, one.iqm, one.versus_best) for one in forth.standings] == [
         (one.mean, one.iqm, one.versus_best) for one in back.standings
     ]
+
+
+@pytest.mark.parametrize(
+    ("contenders", "words"),
+    [
+        ([], "contenders: there is none"),
+        ([GOOD, replace(POOR, name="good")], "2 are called 'good'"),
+        ([contender("empty")], "empty: has no task that all its seeds played"),
+        ([Contender(name="torn", arm="plain", scores={0: {("d", "x"): 1.0}, 1: {("d", "y"): 1.0}})], "torn: has no task"),
+        ([contender("odd", [1, float("nan"), 3])], "odd: has a score that is not finite, with seed 0 in task d/t1"),
+        ([contender("odd", [1, 2], base=[[1, float("inf")]])], "odd: has a score that is not finite"),
+        (
+            [GOOD, Contender(name="wide", arm="plain", scores={0: scores([1, 2])[0] | scores([1], domain="e")[0]})],
+            "good: was not evaluated on e",
+        ),
+    ],
+)
+def test_what_cannot_be_ranked_is_refused_by_name(contenders, words):
+    with pytest.raises(ConfigError, match=words):
+        board(*contenders)
+
+
+def test_the_best_is_always_among_the_tied_and_resamples_part_nobody():
+    rng = np.random.default_rng(3)
+    entrants = [contender(f"c{number}", 60 + number + rng.normal(0, 12, 20), 60 + number + rng.normal(0, 12, 20)) for number in range(6)]
+    found = [board(*entrants, bootstrap=replace(FEW, resamples=count)) for count in (100, 400)]
+    assert all(one.standings[0].tied and one.standings[0].versus_best is None for one in found)
+    assert len({tuple(standing.tied for standing in one.standings) for one in found}) == 1
+    assert {standing.tied for standing in found[0].standings} == {True, False}
+
+
+def test_of_equals_the_truly_best_is_seldom_parted_from_the_one_that_chance_favoured():
+    """Of five that are equally good each is the truly best: it is parted on 2 of 100 boards, one of the others on 8."""
+    rng, parted, any_parted = np.random.default_rng(0), 0, 0
+    for _ in range(150):
+        ease = rng.normal(50, 20, 30)
+        scores = ease + rng.normal(0, 15, (5, 30))
+        best = scores.mean(axis=1).argmax()
+        others = [number for number in range(5) if number != best]
+        ps = holm([sign_flip(scores[number] - scores[best]) for number in others])
+        any_parted += min(ps) < 0.05
+        parted += best != 0 and ps[others.index(0)] < 0.05
+    assert parted / 150 <= 0.05
+    assert any_parted / 150 <= 0.16

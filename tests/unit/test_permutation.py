@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+from xplearn.errors import ConfigError
 from xplearn.metrics.multiple import holm
 from xplearn.metrics.permutation import DRAWN, EXACT, sign_flip
 
@@ -97,3 +98,11 @@ def test_holm_equals_statsmodels():
     for seed in range(20):
         ps = np.random.default_rng(seed).beta(0.4, 2.0, 9)
         assert holm(list(ps)) == pytest.approx(multitest.multipletests(ps, method="holm")[1], abs=1e-12)
+
+
+def test_what_is_no_difference_or_no_probability_is_refused():
+    with pytest.raises(ConfigError, match="differences: hold nan at 1"):
+        sign_flip(np.array([1.0, np.nan]))
+    for wrong in (float("nan"), 2.0, -0.1):
+        with pytest.raises(ConfigError, match=f"p: is {wrong}"):
+            holm([0.5, wrong])

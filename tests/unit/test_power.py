@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from xplearn.errors import ConfigError
 from xplearn.metrics.permutation import sign_flip
 from xplearn.metrics.power import better, detectable, worse
 from xplearn.metrics.student import normal, quantile
@@ -44,3 +45,8 @@ def test_four_times_the_tasks_find_half_the_difference():
 
 def test_tasks_above_and_below_are_counted_and_rounding_is_not():
     assert (better(np.array([5.0, -5.0, 0.0, 1e-14, -3.0])), worse(np.array([5.0, -5.0, 0.0, 1e-14, -3.0]))) == (1, 2)
+
+
+def test_a_single_task_can_find_nothing():
+    with pytest.raises(ConfigError, match="0 degrees of freedom"):
+        detectable(10.0, 0)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from xplearn.errors import ConfigError
 from xplearn.metrics.bootstrap import Bootstrap
 from xplearn.metrics.retention import paired_retention, retention, retention_by_task
 from xplearn.types import EpisodeResult
@@ -99,3 +100,26 @@ def test_the_interval_holds_the_true_ratio_about_as_often_as_it_says():
         found = retention(plain, shown, Bootstrap(resamples=400))
         inside += found.low <= 75.0 <= found.high
     assert 0.91 <= inside / 400 <= 0.98
+
+
+def test_arms_of_other_tasks_and_scores_that_are_no_numbers_are_refused():
+    with pytest.raises(ConfigError, match="experience: is of 3 tasks, plain of 2"):
+        retention([1.0, 2.0], [1.0, 2.0, 3.0], FEW)
+    with pytest.raises(ConfigError, match="plain: hold nan at 0"):
+        retention([float("nan"), 2.0], [1.0, 2.0], FEW)
+
+
+@pytest.mark.parametrize(("tasks", "levels"), [(24, (0.6, 0.45)), (60, (0.3, 0.2))])
+def test_of_successes_too_the_interval_holds_the_true_ratio_as_often_as_it_says(tasks, levels):
+    """Of policies that succeed on the same tasks more often than by chance; boards without bounds aside."""
+    rng, found = np.random.default_rng(tasks), []
+    for _ in range(1500):
+        ease = rng.random(tasks)
+        shown, plain = (((0.6 * ease + 0.4 * rng.random(tasks)) < level).astype(float) for level in levels)
+        found.append(retention(plain, shown, FEW))
+    truth = 100.0 * np.divide(
+        *[np.mean((0.6 * ease[:, None] + 0.4 * ease) < level) for level in reversed(levels) for ease in [np.linspace(0, 1, 2001)]]
+    )
+    inside = [one.low - 1e-9 <= truth <= one.high + 1e-9 for one in found if one and one.low is not None]
+    assert 0.93 <= np.mean(inside) <= 0.97, np.mean(inside)
+    assert len(inside) > 1400

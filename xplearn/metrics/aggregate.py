@@ -2,7 +2,7 @@
 
 Source: Agarwal et al., Deep Reinforcement Learning at the Edge of the Statistical Precipice (2021). There every task has runs of its own,
 and runs are resampled task by task; here one trained policy plays all tasks, so that a seed is drawn whole: resampled rows and columns,
-crossed [OURS]. Source of that: Owen, The Pigeonhole Bootstrap (2007).
+crossed [OURS]. Source of that: Owen, The Pigeonhole Bootstrap (2007). Scores that are none, or not finite, raise ``ConfigError``.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from xplearn.errors import ConfigError
 from xplearn.metrics.bootstrap import Array, Bootstrap
+from xplearn.metrics.sound import numbers
 from xplearn.seeding import derive
 
 BEST = 100.0
@@ -21,37 +23,45 @@ BEST = 100.0
 
 def mean(scores: Array) -> float:
     """Of all scores."""
-    return float(scores.mean())
+    return float(_scores(scores).mean())
 
 
 def median(scores: Array) -> float:
     """Over tasks, of the mean over seeds."""
-    return float(np.median(scores.mean(axis=0)))
+    return float(np.median(_scores(scores).mean(axis=0)))
 
 
 def iqm(scores: Array) -> float:
     """Interquartile mean: of what is left of all scores without the lowest and the highest quarter, each rounded down to whole scores."""
-    cut = scores.size // 4
-    return float(np.sort(scores, axis=None)[cut : scores.size - cut].mean())
+    ordered = np.sort(_scores(scores), axis=None)
+    cut = ordered.size // 4
+    return float(ordered[cut : ordered.size - cut].mean())
 
 
 def optimality_gap(scores: Array, best: float = BEST) -> float:
     """How far all scores lie below the best one on average; what lies above it counts as the best."""
-    return float(best - np.minimum(scores, best).mean())
+    return float(best - np.minimum(_scores(scores), best).mean())
 
 
 def profile(scores: Array, thresholds: Array) -> Array:
     """Performance profile: the share of all scores above each threshold, ``[thresholds]``."""
-    above = np.searchsorted(np.sort(scores, axis=None), thresholds, side="right")
-    found: Array = 1.0 - above / scores.size
+    ordered = np.sort(_scores(scores), axis=None)
+    found: Array = 1.0 - np.searchsorted(ordered, thresholds, side="right") / ordered.size
     return found
 
 
 def improvement(ours: Array, theirs: Array) -> float:
     """Probability that a run of ours scores above one of theirs, ties half, mean over tasks: ``[seeds, tasks]`` and ``[others, tasks]``."""
+    ours, theirs = _scores(ours), _scores(theirs)
+    if ours.shape[1] != theirs.shape[1]:
+        raise ConfigError("scores", f"are on {ours.shape[1]} and {theirs.shape[1]} tasks; want the same tasks in the same order")
     higher = ours[:, None, :] > theirs[None, :, :]
     equal = ours[:, None, :] == theirs[None, :, :]
     return float((higher + 0.5 * equal).mean())
+
+
+def _scores(scores: Array) -> Array:
+    return numbers(scores, "scores", axes=2)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

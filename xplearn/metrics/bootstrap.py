@@ -17,7 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from xplearn.errors import ConfigError
 from xplearn.metrics import student
+from xplearn.metrics.sound import numbers
 from xplearn.seeding import derive
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
@@ -63,6 +65,12 @@ class Bootstrap:
     resamples: int = 2000
     seed: int = 0
 
+    def __post_init__(self) -> None:
+        if not 0.0 < self.confidence < 1.0:
+            raise ConfigError("confidence", f"is {self.confidence}; want a share between 0 and 1, such as 0.95")
+        if self.resamples < 1:
+            raise ConfigError("resamples", f"is {self.resamples}; want at least 1")
+
     @property
     def level(self) -> float:
         """What confidence leaves of 1, without the rounding of the subtraction."""
@@ -75,6 +83,9 @@ class Bootstrap:
             values: one per task.
             within: what such a mean can be, e.g. ``(0, 1)`` for scores.
             strata: tasks of each domain, in the order of the values; each is drawn by itself, and a single task gives no bounds.
+
+        Raises:
+            ConfigError: there is no value, one is not finite, or the strata are not of as many.
         """
         blocks, weights = _blocks(values, strata)
         value, spread = float(np.mean(values)), student.of_strata(blocks, weights)
@@ -134,9 +145,11 @@ def even(value: float, half: float | None, within: Range = ANY) -> Interval:
 
 def _blocks(values: Sequence[float], strata: Sequence[int]) -> tuple[list[Array], list[float]]:
     """The values of each stratum, and what they are of all."""
-    data = np.asarray(values, dtype=np.float64)
-    if data.size == 0:
-        raise ValueError("an interval needs at least one value")
+    data = numbers(values, "values")
+    if strata and (min(strata) < 1 or sum(strata) != data.size):
+        raise ConfigError(
+            "strata", f"are {list(strata)}, of {data.size} values; want at least 1 task in each, and as many as values in all"
+        )
     blocks = np.split(data, np.cumsum(strata)[:-1]) if strata else [data]
     return blocks, [block.size / data.size for block in blocks]
 

@@ -132,6 +132,8 @@ class Matrix:
             Fall(gaps=rows[:, [self.reached]] - rows[:, 1 : last + 1], share=shares[domain] / len(domains))
             for domain, rows in by_task.items()
         ]
+        if not all(map(len, by_task.values())):
+            return None
         return fall(falls, self.bootstrap, (-100.0, 0.0 if last == self.reached else 100.0))
 
     def _contrast(self, figure: Figure) -> Interval | None:
@@ -144,6 +146,8 @@ class Matrix:
         for domain, weight in zip(self.domains, weights.T, strict=True):
             used = np.flatnonzero(weight)
             shares += [self._by_task(domain, self.reached)[:, used] @ weight[used]] if used.size else []
+        if not all(map(len, shares)):
+            return None
         return contrast(shares, self.bootstrap, (-100.0, 100.0))
 
     @property
@@ -157,10 +161,10 @@ class Matrix:
         return [self.domains.index(domain) for domain in self.stream]
 
     def _by_task(self, domain: str, reached: int) -> Array:
-        """Scores ``[N, 1 + reached]`` of a domain's tasks."""
-        tasks = list(self.scores[reached, domain])
+        """Scores ``[N, 1 + reached]`` of the tasks that a domain has wherever it was evaluated; NaN where it was not."""
         rows = [self.scores.get((point, domain), {}) for point in range(reached + 1)]
-        return np.array([[row.get(task, np.nan) for row in rows] for task in tasks])
+        tasks = [task for task in rows[-1] if all(task in row for row in rows if row)]
+        return np.array([[row.get(task, np.nan) for row in rows] for task in tasks]).reshape(len(tasks), reached + 1)
 
     def __str__(self) -> str:
         """One line per point."""

@@ -13,6 +13,7 @@ from xplearn.metrics.aggregate import draw, iqm, profile
 from xplearn.metrics.board import TaskScores
 from xplearn.metrics.bootstrap import Array, Bootstrap, Interval, Range, even
 from xplearn.metrics.components import components, weights
+from xplearn.metrics.sound import numbers
 from xplearn.metrics.student import normal
 
 SCORES: Range = (0.0, 100.0)
@@ -53,14 +54,18 @@ class Estimates:
 
 
 def grids(*sides: Mapping[int, TaskScores]) -> list[Grid]:
-    """Scores by seed as matrices of the seeds and tasks that all of them have; none where there is no common one."""
+    """Scores by seed as matrices of the seeds and tasks that all of them have; none where there is no common one.
+
+    Raises:
+        ConfigError: a score is not finite.
+    """
     seeds = sorted(set.intersection(*(set(side) for side in sides)))
     rows = [[side[seed] for seed in seeds] for side in sides]
     tasks = sorted(set.intersection(*(set(row) for side in rows for row in side))) if seeds else []
     if not tasks:
         return []
     strata = tuple(Counter(domain for domain, _ in tasks).values())
-    return [Grid(values=np.array([[row[task] for task in tasks] for row in side]), strata=strata) for side in rows]
+    return [Grid(values=numbers([[row[task] for task in tasks] for row in side], "scores", axes=2), strata=strata) for side in rows]
 
 
 def paired(ours: Mapping[int, TaskScores], theirs: Mapping[int, TaskScores]) -> Grid | None:

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 def final_score(scores: BySeed) -> Interval | None:
-    """``continual.final`` after the last stage that every seed has reached; None where there is none."""
+    """``continual.final`` after the last stage that every seed has reached; None where there is none, or no task that every seed has."""
     reached = _reached(scores.values())
     if not reached:
         return None
-    (grid,) = grids(_tasks(scores, reached))
-    return Estimator(_any(scores).bootstrap).mean(grid)
+    found = grids(_tasks(scores, reached))
+    return Estimator(_any(scores).bootstrap).mean(found[0]) if found else None
 
 
 def average_score(matrix: Matrix) -> Interval | None:

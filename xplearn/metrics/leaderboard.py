@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from xplearn.errors import ConfigError
 from xplearn.metrics.board import Board, Contender, Difference, Standing, TaskScores
 from xplearn.metrics.bootstrap import Array, Bootstrap
 from xplearn.metrics.components import components
@@ -39,11 +40,17 @@ def leaderboard(contenders: Sequence[Contender], *, title: str, environments: Ma
     """Contenders ranked by their mean, each beside Base, its own plain arm, and the best.
 
     Args:
-        contenders: at least one, each with a task that all its seeds played; a difference is over the seeds and tasks that both have.
+        contenders: of the same domains; a mean is over the tasks that all seeds of a contender played, a difference over those, and the
+            seeds, that both have.
         title: what was evaluated.
         environments: version by domain.
         bootstrap: how intervals are drawn, and at which confidence differences count.
+
+    Raises:
+        ConfigError: there is no contender, two have one name, one has no task that all its seeds played or lacks a domain, or a score is
+            not finite.
     """
+    _require_sound(contenders)
     estimator = Estimator(bootstrap)
     scored = {contender.name: grids(contender.scores)[0] for contender in contenders}
     ranked = sorted(contenders, key=lambda contender: (-round(scored[contender.name].mean, 9), contender.name))
@@ -65,6 +72,28 @@ def leaderboard(contenders: Sequence[Contender], *, title: str, environments: Ma
         detectable=float(np.median(known)) if known else None,
         confidence=bootstrap.confidence,
     )
+
+
+def _require_sound(contenders: Sequence[Contender]) -> None:
+    if not contenders:
+        raise ConfigError("contenders", "there is none; a leaderboard needs at least one")
+    name, count = Counter(one.name for one in contenders).most_common(1)[0]
+    if count > 1:
+        raise ConfigError("contenders", f"{count} are called '{name}'; give each a name of its own")
+    for one in contenders:
+        for side in (one.scores, one.base, one.plain):
+            wrong = [(seed, task) for seed, row in side.items() for task, score in row.items() if not math.isfinite(score)]
+            if wrong:
+                raise ConfigError(one.name, f"has a score that is not finite, with seed {wrong[0][0]} in task {'/'.join(wrong[0][1])}")
+        if not one.scores or not set.intersection(*(set(row) for row in one.scores.values())):
+            raise ConfigError(one.name, "has no task that all its seeds played; leave it out, or the seeds that are not finished")
+    domains = {one.name: {domain for row in one.scores.values() for domain, _ in row} for one in contenders}
+    everything = set.union(*domains.values())
+    for name, found in domains.items():
+        if found != everything:
+            raise ConfigError(
+                name, f"was not evaluated on {', '.join(sorted(everything - found))}, as others were; put it on another board"
+            )
 
 
 def _standing(contender: Contender, grid: Grid, estimator: Estimator, against: tuple[Difference | None, ...]) -> Standing:

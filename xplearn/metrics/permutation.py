@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from xplearn.metrics.bootstrap import Array
+from xplearn.metrics.sound import numbers
 from xplearn.seeding import derive
 
 EXACT = 14
@@ -38,7 +39,13 @@ def sign_flip(differences: Array, *, seed: int = 0) -> float:
     Args:
         differences: replicas and seeds of a task averaged first.
         seed: of the draw, which is the same for panels of the same size.
+
+    Raises:
+        ConfigError: a difference is not finite.
     """
+    if not np.size(differences):
+        return 1.0
+    differences = numbers(differences, "differences")
     found = np.where(np.abs(differences) > ROUNDING, differences, 0.0)
     moved = found[found != 0.0]
     if not moved.size:

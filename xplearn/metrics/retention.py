@@ -12,9 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
+from xplearn.errors import ConfigError
 from xplearn.metrics import student
 from xplearn.metrics.bootstrap import Array, Bootstrap, Interval, even
 from xplearn.metrics.paired import Pairing, scores_by_pairing, strata, task_means
+from xplearn.metrics.sound import numbers
 from xplearn.types import EpisodeResult
 
 _ROUNDING = 1e-12
@@ -30,10 +32,16 @@ def retention(plain: Sequence[float], experience: Sequence[float], bootstrap: Bo
         experience: with it.
         bootstrap: at which confidence.
         domains: tasks of each, in the order of the values; each task counts alike.
+
+    Raises:
+        ConfigError: a score is not finite, or the arms are not of the same tasks.
     """
-    pairs = np.column_stack([np.asarray(plain, dtype=np.float64), np.asarray(experience, dtype=np.float64)])
-    if not len(pairs):
+    if not len(plain) and not len(experience):
         return None
+    sides = [numbers(scores, name) for scores, name in ((plain, "plain"), (experience, "experience"))]
+    if len(sides[0]) != len(sides[1]):
+        raise ConfigError("experience", f"is of {len(sides[1])} tasks, plain of {len(sides[0])}; want the same tasks in the same order")
+    pairs = np.column_stack(sides)
     blocks = np.split(pairs, np.cumsum(domains)[:-1]) if domains else [pairs]
     return kept(blocks, [len(block) / len(pairs) for block in blocks], bootstrap)
 
@@ -77,7 +85,7 @@ def kept(pairs: Sequence[Array], shares: Sequence[float], bootstrap: Bootstrap) 
         return even(100.0 * ratio, None)
     half = math.sqrt(max(middle**2 - first * last, 0.0))
     low, high = (middle - half) / last, (middle + half) / last
-    return Interval(mean=100.0 * ratio, low=100.0 * max(0.0, min(low, ratio)), high=100.0 * max(high, ratio))
+    return Interval(mean=100.0 * ratio, low=100.0 * float(max(0.0, min(low, ratio))), high=100.0 * float(max(high, ratio)))
 
 
 def _common(scores: Mapping[Pairing, float], others: Mapping[Pairing, float]) -> dict[Pairing, float]:
