@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field
 from typing import Any
 
-from xplearn.compose import Override, compose
+from xplearn.compose import LISTS, Override, compose
 from xplearn.errors import ConfigError, nearest
 from xplearn.fields import build, instantiate
 from xplearn.registry import Registry, Slot
@@ -94,12 +94,15 @@ def _with_part_specs(given: Mapping[str, Any]) -> dict[str, Any]:
     if unknown is not None:
         hint = nearest(unknown, KEYS)
         raise ConfigError(unknown, "unknown key" + (f"; did you mean '{hint}'?" if hint else "") + f" (known: {', '.join(KEYS)})")
-    for key in SLOT_OF:
+    for key, slot in SLOT_OF.items():
         value = raw.get(key)
         if isinstance(value, list):
             raw[key] = [_spec(item, f"{key}.{number}") for number, item in enumerate(value)]
         elif value is not None:
             raw[key] = _spec(_named(value, key), key)
+        elif key in raw:
+            hint = "for none say []" if key in LISTS else f"want the name of a part (list them: xplearn plugins --slot {slot})"
+            raise ConfigError(key, f"is null; {hint}")
     if "policy" not in raw:
         raise ConfigError("policy", "is required: name a part (xplearn plugins --slot policy), a file or a preset, e.g. xplearn run demo")
     raw["evaluate"] = _greedy(raw.get("evaluate", {}), raw.get("sampling", {}))

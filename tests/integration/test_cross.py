@@ -233,6 +233,17 @@ def test_a_cell_that_raises_is_failed_and_the_next_one_runs_and_the_same_command
     assert {cell.reason for cell in again.cells} == {""}
 
 
+def test_a_cell_that_fails_each_time_holds_no_other_up_however_small_the_budget(tmp_path, failing):
+    plugins, _ = failing
+    axes = {"stream": STREAMS, "selector": ["own.sometimes", "core.none"]}
+    for _ in range(3):
+        result = start(tmp_path, axes, plugins, budget=Budget(cells=1), base={"record": "core.record"})
+    assert list(states(result).values()) == ["failed", "finished", "failed", "waiting"]
+    watching = Watching()
+    start(tmp_path, axes, plugins, watching, base={"record": "core.record"})
+    assert watching.begun == [result.cells[number].id for number in (3, 0, 2)]
+
+
 def test_a_cell_that_lacks_a_plugin_is_failed_and_says_what_to_install(tmp_path):
     result = start(tmp_path, {"selector": ["core.none", "own.sometimes"]}, base={"stream": STREAMS["counting"]})
     assert list(states(result).values()) == ["finished", "failed"]
@@ -413,6 +424,13 @@ def test_the_command_ends_with_status_1_where_a_cell_failed_and_says_which(tmp_p
     assert captured.err == ""
 
 
+def test_what_waits_and_what_failed_is_told_together(tmp_path, capsys):
+    file = tmp_path / "toys.yaml"
+    file.write_text(json.dumps(said(tmp_path, {"stream": STREAMS, "selector": ["own.absent", "core.none"]})))
+    assert main(["cross", "-q", str(file), "--cells", "1"]) == 1
+    assert capsys.readouterr().out.splitlines()[-3] == "the same command goes on with what waits and tries again what failed"
+
+
 def test_where_every_cell_lacks_a_plugin_nothing_is_written_and_no_folder_is_named(tmp_path, capsys):
     file = tmp_path / "toys.yaml"
     file.write_text(json.dumps(said(tmp_path, {"stream": STREAMS, "selector": ["own.absent"]})))
@@ -429,6 +447,19 @@ def test_a_process_that_cannot_be_started_fails_its_cell(tmp_path, monkeypatch):
     result = start(tmp_path, {"stream": STREAMS}, budget=Budget(jobs=2))
     assert set(states(result).values()) == {"failed"}
     assert result.cells[0].reason == "its process cannot be started: Resource temporarily unavailable"
+
+
+@pytest.mark.parametrize(
+    ("deed", "reason"),
+    [("kill -9 $$", "killed (SIGKILL), as"), ("kill -11 $$", "ended by SIGSEGV and"), ("exit 3", "ended with status 3 and")],
+)
+def test_a_process_that_ends_without_a_word_fails_its_cell_and_says_how_it_ended(tmp_path, monkeypatch, deed, reason):
+    broken = tmp_path / "python"
+    broken.write_text(f"#!/bin/sh\n{deed}\n")
+    broken.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(broken))
+    result = start(tmp_path, {"stream": STREAMS}, budget=Budget(jobs=2))
+    assert {cell.reason.partition(reason)[:2] for cell in result.cells} == {(f"its process {'was ' * ('killed' in reason)}", reason)}
 
 
 def test_a_wrong_file_is_one_line_and_status_2(tmp_path, capsys):

@@ -145,7 +145,7 @@ def start(folder, shared=None, **changes):
 
 @pytest.fixture
 def shared(tmp_path):
-    return Shared(tmp_path / "shared", least_seconds=0.0)
+    return Shared(tmp_path / "shared")
 
 
 @pytest.fixture
@@ -348,14 +348,6 @@ def test_a_folder_that_cannot_be_written_is_no_reason_to_fail(tmp_path):
     run, _, notes = start(tmp_path / "first", Shared(tmp_path / "file"))
     assert run.header.status == "finished"
     assert notes == []
-
-
-def test_quick_calls_are_made_again_for_that_costs_less(tmp_path, shared):
-    slow = Shared(shared.folder, least_seconds=60.0)
-    start(tmp_path / "first", slow)
-    _, (steps, calls), notes = start(tmp_path / "second", slow)
-    assert (steps, calls) == (0, 3)
-    assert notes == ["4 demonstrations, 32 episodes"]
 
 
 def test_what_is_taken_over_is_held_against_this_runs_own_panel(tmp_path, shared):

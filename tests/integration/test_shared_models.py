@@ -79,7 +79,7 @@ def figures(run):
 @pytest.mark.parametrize("mix", MIXES)
 def test_a_model_learns_the_same_whether_it_shares_or_not(tmp_path, mix):
     alone = start(tmp_path / "alone", None, MIXES[mix])
-    shared = Shared(tmp_path / "shared", least_seconds=0.0)
+    shared = Shared(tmp_path / "shared")
     for name in ("first", "second"):
         run = start(tmp_path / name, shared, MIXES[mix])
         assert results(run) == results(alone)
@@ -90,7 +90,7 @@ def test_a_model_learns_the_same_whether_it_shares_or_not(tmp_path, mix):
 
 
 def test_a_warm_up_is_learned_once_by_all_who_learn_otherwise_afterwards(tmp_path):
-    shared = Shared(tmp_path / "shared", least_seconds=0.0)
+    shared = Shared(tmp_path / "shared")
     first = start(tmp_path / "first", shared, EDGE)
     alone = start(tmp_path / "alone", None, {**EDGE, "learner": GRPO})
     other = start(tmp_path / "other", shared, {**EDGE, "learner": GRPO})
@@ -106,7 +106,7 @@ def test_a_warm_up_is_learned_once_by_all_who_learn_otherwise_afterwards(tmp_pat
 
 def test_other_threads_share_nothing_that_a_model_did(tmp_path):
     set_threads(0)  # undoes what the policy of an earlier test set
-    shared, before = Shared(tmp_path / "shared", least_seconds=0.0), torch.get_num_threads()
+    shared, before = Shared(tmp_path / "shared"), torch.get_num_threads()
     changes = {"policy": {**BASE["policy"], "threads": 0}, "stream": [ERRANDS], "warmup": [], "learner": []}
     played = []
     try:

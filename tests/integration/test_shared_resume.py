@@ -43,7 +43,7 @@ if place == "a call half left": Call._fill = filling
 if place == "a call taken and no checkpoint yet": Context.checkpoint = checkpointing
 plugins = dial_plugins()
 experiment, given = load_experiment(mix, [], plugins.registry)
-memo = Shared(pathlib.Path(shared), least_seconds=0.0) if shared else None
+memo = Shared(pathlib.Path(shared)) if shared else None
 print(run_experiment(experiment, plugins=plugins, given=given, shared=memo).folder)
 """
 MIX = {

@@ -329,6 +329,12 @@ def test_a_name_that_was_begun_is_meant_where_no_other_begins_so():
     assert nearest("obs", ["nouns", "observation", "observed"]) != "observation"
 
 
+@pytest.mark.parametrize(("key", "words"), [("selector", "--slot selector"), ("record", r"for none say \[\]"), ("policy", "--slot policy")])
+def test_a_part_that_is_null_says_what_to_say_instead(key, words):
+    with pytest.raises(ConfigError, match=f"^{key}: is null; .*{words}"):
+        load_experiment({"stream": [{"env": "core.errands"}], "policy": "core.random", key: None}, [], REGISTRY)
+
+
 def test_make_builds_one_part_from_keywords():
     assert xplearn.make("selector", "core.random", k=2).k == 2
     with pytest.raises(ConfigError, match=r"core\.random\.kk: unknown key"):

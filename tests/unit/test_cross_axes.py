@@ -66,6 +66,12 @@ def test_what_a_value_is_laid_over():
     ]
 
 
+def test_a_value_of_an_axis_of_its_own_may_be_nothing_and_one_of_a_key_is_then_null():
+    bank, limit = read_axes({"bank": {"none": None, "kept": {"record": "core.record"}}, "run.max_steps": [None, 3]})
+    assert (bank.overrides("none"), bank.overrides("kept")) == ([], [("record", "core.record")])
+    assert limit.overrides("null") == [("run.max_steps", None)]
+
+
 def test_an_axis_of_a_keys_name_may_say_other_keys_beside_its_own():
     (axis,) = read_axes({"learner": {"clone": {"learner": "core.clone", "stream.0.rounds": 1}, "part": {"name": "core.grpo", "lr": 1}}})
     assert axis.overrides("clone") == [("learner", "core.clone"), ("stream.0.rounds", 1)]
@@ -81,6 +87,7 @@ def test_an_axis_of_a_keys_name_may_say_other_keys_beside_its_own():
         ({"seed": [0], "run.seed": [1]}, "axes.seed", "is there twice"),
         ({"run.dir": ["a"]}, "axes.run.dir", "into its own folder"),
         ({"backbone": [1]}, "axes.backbone", "want the end of a preset's name"),
+        ({"seed": {0: 1, "0": 2}}, "0", "is there twice, as a text and as a number"),
         ({"seed": []}, "axes.seed", "want at least one value"),
         ({"seed": 0}, "axes.seed", "want at least one value"),
         ({"seed": list(range(101)), "run.batch": list(range(1, 101))}, "axes", "make 10,100 cells (101 seed × 100 run.batch)"),

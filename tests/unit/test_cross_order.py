@@ -28,11 +28,11 @@ def clock(monkeypatch):
     return clock
 
 
-def queue(budget=None, times=None, expecting=None, **said):
+def queue(budget=None, times=None, expecting=None, failed=(), **said):
     plugins = installed()
     file = read_cross({**SAID, **said}, plugins.registry)
     cells = build_grid(file, plugins, lambda _: False)
-    return Queue(file, cells, budget or Budget(), expecting or (lambda cell: (times or {}).get(cell.id)))
+    return Queue(file, cells, budget or Budget(), expecting or (lambda cell: (times or {}).get(cell.id)), failed)
 
 
 def drained(waiting):
@@ -55,6 +55,13 @@ def test_cells_of_earlier_patterns_run_first():
         "counting · none · seed 0",
         "counting · record · seed 0",
     ]
+
+
+def test_cells_that_failed_before_run_when_no_other_waits():
+    failed = {"core.errands · none · seed 0", "core.errands · core.record · seed 1"}
+    order = drained(queue(first=[{"stream": "core.errands"}], failed=failed))
+    assert order[:2] == ["errands · record · seed 0", "errands · none · seed 1"]
+    assert order[-2:] == ["errands · none · seed 0", "errands · record · seed 1"]
 
 
 def test_no_more_cells_are_estimated_than_it_takes_to_find_the_next(clock):

@@ -10,7 +10,6 @@ import pytest
 
 from xplearn.agent import Agent
 from xplearn.builtin.selectors import NoneSelector
-from xplearn.errors import ConfigError
 from xplearn.experiment.shared import Shared
 from xplearn.experiment.shared.identity import Identity, everywhere
 from xplearn.experiment.shared.memo import key_of
@@ -39,6 +38,12 @@ def test_a_text_comes_back_as_it_was(shared, text):
     assert shared.text("kind", KEY) == text
     assert shared.text("other", KEY) is None
     assert not list((shared.folder / "drafts").iterdir())
+
+
+def test_a_text_takes_a_fraction_of_its_length(shared):
+    shared.put_text("kind", KEY, "the same again and again " * 1000)
+    (path,) = files(shared)
+    assert path.stat().st_size < 1000
 
 
 @pytest.mark.parametrize(
@@ -114,11 +119,6 @@ def test_a_claim_that_cannot_be_made_holds_nobody_up(tmp_path):
     (tmp_path / "file").write_text("")
     with Shared(tmp_path / "file").claim(KEY, lambda: None):
         pass
-
-
-def test_a_negative_limit_is_refused(tmp_path):
-    with pytest.raises(ConfigError, match="least_seconds"):
-        Shared(tmp_path, least_seconds=-1.0)
 
 
 def test_keys_tell_values_apart_but_not_their_order(shared):

@@ -79,10 +79,10 @@ def _ended(cross: Cross, folder: Path) -> int:
     failed = [cell for cell in cross.cells if cell.state == "failed"]
     for cell in failed:
         print(printable(f"failed: {cell.id}: {cell.reason}"))
-    if failed:
-        print("the same command tries again what failed")
-    elif any(cell.state == "waiting" for cell in cross.cells):
-        print("the same command goes on with what waits")
+    open = ["goes on with what waits"] if any(cell.state == "waiting" for cell in cross.cells) else []
+    open += ["tries again what failed"] if failed else []
+    if open:
+        print(f"the same command {' and '.join(open)}")
     if folder.exists():
         print(f"see it: xplearn report {folder}")
         print(folder, flush=True)
@@ -112,7 +112,8 @@ def _preview(file: str, plugins: Plugins) -> int:
     for cell in cross.cells:
         if cell.id not in shown:
             print(printable(f"      {cell.id}  {standing(cell, reasons)}"))
-    print(*footnotes(cross), sep="\n")
+    for line in footnotes(cross):
+        print(line)
     episodes = sum(cell.episodes or 0 for cell in ahead)
     known = [cell.seconds for cell in ahead if cell.seconds is not None]
     took = f", about {duration(sum(known))} one after the other" if known and len(known) == len(ahead) else ""

@@ -77,7 +77,8 @@ def _axis(name: str, raw: Any) -> Axis:
     path = f"axes.{name}"
     if name in _TAKEN:
         raise ConfigError(path, "a cross names the runs of its cells itself, and puts them into its own folder")
-    axis = Axis(name=name, values=labelled(raw, path))
+    values = labelled(raw, path)
+    axis = Axis(name=name, values={text: {} if value is None and _is_bundle(name, value) else value for text, value in values.items()})
     wrong = [value for value in axis.values.values() if not isinstance(value, str)]
     if name == BACKBONE and wrong:
         raise ConfigError(path, f"want the end of a preset's name, e.g. 'tiny' for {BACKBONE}.tiny, not {wrong[0]!r}")

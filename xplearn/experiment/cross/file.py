@@ -69,7 +69,8 @@ def read_cross(source: Source, registry: Registry) -> CrossFile:
         ConfigError: it cannot be read, or something in it is wrong, with its path and the nearest valid name.
     """
     here = Path() if isinstance(source, Mapping) else Path(source).parent
-    given = json.loads(json.dumps(compose(source if isinstance(source, Mapping) else str(source), [], registry), default=str))
+    text = json.dumps(compose(source if isinstance(source, Mapping) else str(source), [], registry), default=str)
+    given = json.loads(text, object_pairs_hook=_unique)
     unknown = next((key for key in given if key not in KEYS), None)
     if unknown in config.KEYS and "axes" not in given:
         how = "xplearn.run(…)" if isinstance(source, Mapping) else f"xplearn run {source}"
@@ -96,6 +97,14 @@ def _require_cells(ids: Sequence[str]) -> None:
     twice = next((id for id, times in Counter(ids).items() if times > 1), None)
     if twice is not None:
         raise ConfigError("axes", f"make two cells called '{twice}'; give one of their labels another name")
+
+
+def _unique(pairs: Sequence[tuple[str, Any]]) -> Raw:
+    """A mapping whose keys stay apart when they are written as text."""
+    twice = next((key for key, times in Counter(key for key, _ in pairs).items() if times > 1), None)
+    if twice is not None:
+        raise ConfigError(twice, "is there twice, as a text and as a number or the like; give one of them another name")
+    return dict(pairs)
 
 
 def _base(raw: Any, here: Path, registry: Registry) -> Raw:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -107,7 +108,7 @@ class Jobs:
         try:
             return Outcome(**json.loads(answer))
         except (TypeError, ValueError):
-            return Outcome(reason=f"its process ended with status {process.returncode} and no word")
+            return Outcome(reason=_silent(process.returncode))
 
     def _start(self) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
@@ -137,6 +138,14 @@ def _hang_up(process: subprocess.Popen[bytes]) -> None:
     with contextlib.suppress(OSError):
         if process.stdin is not None:
             process.stdin.close()
+
+
+def _silent(status: int) -> str:
+    """Why a process ended without a word."""
+    if status == -signal.SIGKILL:
+        return "its process was killed (SIGKILL), as the system does where memory runs out; fewer --jobs need less of it"
+    ended = f"with status {status}" if status >= 0 or -status not in set(signal.Signals) else f"by {signal.Signals(-status).name}"
+    return f"its process ended {ended} and no word"
 
 
 def report(outcome: Outcome) -> bytes:

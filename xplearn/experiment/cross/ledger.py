@@ -97,6 +97,10 @@ class Ledger:
         """Cells that are there to be run, in the order of the grid."""
         return [self._grid[cell.id] for cell in self.cross.cells if self._grid[cell.id].runs and cell.state != "finished"]
 
+    def failed(self) -> frozenset[str]:
+        """Ids of the cells that failed when they were last tried, or would."""
+        return frozenset(cell.id for cell in self.cross.cells if cell.state == "failed")
+
     def left_alone(self) -> list[str]:
         """Run folders of cells that are no longer in the file."""
         planned = {cell.folder for cell in self._grid.values()}

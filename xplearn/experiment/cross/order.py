@@ -13,15 +13,18 @@ from xplearn.experiment.cross.file import CrossFile
 from xplearn.experiment.cross.planned import Planned
 from xplearn.record.cross import Cell
 
-Rank = tuple[int, int]
-"""Number of the first pattern of ``first`` that matches, then that of the seed: less is run earlier."""
+Rank = tuple[bool, int, int]
+"""Whether the cell failed before, number of the first pattern of ``first`` that matches, then that of the seed: less is run earlier."""
 
 
-def rank(file: CrossFile, cell: Planned) -> Rank:
-    """Where a cell stands; cells of one rank keep the order of the grid."""
+def rank(file: CrossFile, cell: Planned, *, failed: bool) -> Rank:
+    """Where a cell stands; cells of one rank keep the order of the grid.
+
+    One that failed before is tried again when no other waits: it may fail each time, and a small budget is not to be spent on it alone.
+    """
     pattern = next((number for number, pattern in enumerate(file.first) if matches(pattern, cell.axes)), len(file.first))
     seeds = next((list(axis.values) for axis in file.axes if axis.name == SEED), [])
-    return pattern, seeds.index(cell.axes[SEED]) if seeds else 0
+    return failed, pattern, seeds.index(cell.axes[SEED]) if seeds else 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,10 +54,18 @@ class Queue:
         cells: to be run.
         budget: of this call; its time begins now.
         expected: seconds that a cell will take, None where nothing is known.
+        failed: ids of cells that failed before.
     """
 
-    def __init__(self, file: CrossFile, cells: Sequence[Planned], budget: Budget, expected: Callable[[Planned], float | None]) -> None:
-        self._ranks = {cell.id: rank(file, cell) for cell in cells}
+    def __init__(
+        self,
+        file: CrossFile,
+        cells: Sequence[Planned],
+        budget: Budget,
+        expected: Callable[[Planned], float | None],
+        failed: Collection[str] = (),
+    ) -> None:
+        self._ranks = {cell.id: rank(file, cell, failed=cell.id in failed) for cell in cells}
         self._waiting = sorted(cells, key=lambda cell: self._ranks[cell.id])
         self._budget, self._expected = budget, expected
         self._began, self._begun = time.monotonic(), 0

@@ -37,7 +37,8 @@ def preview(source: Source, plugins: Plugins) -> tuple[Cross, Sequence[Ahead]]:
     file = read_cross(source, plugins.registry)
     ledger = Ledger(file, plan(file, plugins), recorded(file.folder))
     counter = _Counter(plugins)
-    ordered = sorted(ledger.open(), key=lambda cell: rank(file, cell))
+    failed = ledger.failed()
+    ordered = sorted(ledger.open(), key=lambda cell: rank(file, cell, failed=cell.id in failed))
     cells = ledger.cross.cells
     ahead = [Ahead(cell=ledger[cell.id], episodes=counter.episodes(cell), seconds=expected(cell, cells)) for cell in ordered]
     return ledger.cross, ahead

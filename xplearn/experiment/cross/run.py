@@ -73,7 +73,7 @@ def run_cross(source: Source, *, plugins: Plugins, budget: Budget | None = None,
         if left:
             watching.note(f"no longer in the file, and left alone in {file.folder}: {', '.join(left)}")
         runner: Runner = Here(file.folder, plugins, watching) if budget.jobs == 1 else Jobs(file.folder, budget.jobs, lock)
-        queue = Queue(file, ledger.open(), budget, lambda cell: expected(cell, ledger.cross.cells))
+        queue = Queue(file, ledger.open(), budget, lambda cell: expected(cell, ledger.cross.cells), ledger.failed())
         with runner, _Walk(ledger, runner, watching) as walk:
             walk.through(queue, budget.jobs)
     return CrossResult(folder=file.folder, cross=ledger.cross)

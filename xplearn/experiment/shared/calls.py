@@ -74,8 +74,8 @@ class Call:
         return None
 
     def leave(self, made: Made) -> None:
-        """Leave what the last checkpoint holds for others, if it was made here, took long enough and changed only what it can have read."""
-        if self._taken or made.seconds < self._memo.least_seconds:
+        """Leave what the last checkpoint holds for others, if it was made here and changed only what it can have read."""
+        if self._taken:
             return
         read = self._run.read_by(self._path)
         digests = self._digests()
