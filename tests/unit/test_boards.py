@@ -15,6 +15,7 @@ from xplearn.metrics.leaderboard import leaderboard
 from xplearn.record.cross import Cell, Cross
 from xplearn.record.reader import load
 from xplearn.report.boards import across, boards
+from xplearn.report.compare import entries
 from xplearn.testing.dial import dial_plugins
 
 DIAL = {
@@ -123,6 +124,38 @@ def test_a_run_without_base_is_measured_by_one_that_starts_alike(folders):
     assert all(standing.versus_base for standing in found.standings)
     (alone,), _ = boards(loaded(folders[:1]))
     assert not any(standing.versus_base for standing in alone.standings)
+
+
+def rescored(folder, phase, score):
+    """Give all episodes of a phase (by its beginning) one score."""
+    path = folder / "episodes.jsonl"
+    episodes = [json.loads(line) for line in path.read_text().splitlines()]
+    for episode in episodes:
+        if episode["phase"].startswith(phase):
+            episode["score"] = score
+    path.write_text("".join(json.dumps(episode) + "\n" for episode in episodes))
+
+
+def test_each_run_is_measured_by_its_own_base_where_policies_start_apart(folders):
+    (before,), _ = boards(loaded([folders[0], folders[2]]))
+    rescored(folders[2], "eval/0", 1.0)
+    (after,), _ = boards(loaded([folders[0], folders[2]]))
+    gains = [{standing.contender.name: standing.versus_base.interval.mean for standing in board.standings} for board in (before, after)]
+    assert gains[1]["edge"] == gains[0]["edge"]
+    assert gains[1]["bare"] == pytest.approx(next(one.mean.mean for one in after.standings if one.contender.name == "bare") - 100)
+    assert gains[1]["bare"] < gains[0]["bare"]
+
+
+def test_a_warm_up_that_may_see_another_bank_starts_another_policy(folders):
+    def starts():
+        return {entry.start for entry in entries(loaded([folders[0], folders[2]]))}
+
+    assert len(starts()) == 1
+    for folder in (folders[0], folders[2]):
+        resolved = json.loads((folder / "run.json").read_text())["resolved"]
+        stream = [{**resolved["stream"][0], "warmup": True}, *resolved["stream"]]
+        edit(folder, resolved={**resolved, "stream": stream, "warmup": [{"name": "dial.turn", "fields": {}}]})
+    assert len(starts()) == 2
 
 
 def cross(folders, axes):

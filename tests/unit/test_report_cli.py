@@ -74,7 +74,7 @@ def test_a_run_on_other_tasks_is_refused_a_place_with_the_reason(copy, capsys):
     assert 'id="table-refused-table"' in page
     assert "its panel of &#x27;core.errands&#x27; is" in page
     assert len(re.findall(r'<figure id="figure-leaderboard-\d"', page)) == 2
-    assert page.count("Base is the policy before learning, ") == 1
+    assert page.count("own policy before learning, ") == 1
     assert page.count("A name with +Harness is a policy to which its bank is shown") == 1
 
 

@@ -70,13 +70,18 @@ class Group:
 
 def groups(entries: Sequence[Entry]) -> list[Group]:
     """What was scored before learning, once where the runs agree, then each entry stage by stage."""
-    own = {entry.run: entry for entry in entries if entry.matrix.arm == "plain" and entry.at(0)}
-    alike = {entry.start: entry for entry in reversed(own.values())}
-    bases = {entry.run: found.at(0) for entry in entries if (found := own.get(entry.run) or alike.get(entry.start))}
+    bases = before_learning(entries)
     plain = {entry.run: entry for entry in entries if entry.matrix.arm == "plain"}
     opening = tuple(_opening(label, entry, bases) for label, entry in _openings(entries))
     later = [Group(name=entry.name, lines=tuple(_stages(entry, bases, plain.get(entry.run)))) for entry in entries]
     return [group for group in (Group(name="", lines=opening), *later) if group.lines]
+
+
+def before_learning(entries: Sequence[Entry]) -> dict[str, ByDomain]:
+    """Base by run: what its policy scored before learning, or that of another which starts alike where it was not evaluated."""
+    own = {entry.run: entry for entry in entries if entry.matrix.arm == "plain" and entry.at(0)}
+    alike = {entry.start: entry for entry in reversed(own.values())}
+    return {entry.run: found.at(0) for entry in entries if (found := own.get(entry.run) or alike.get(entry.start))}
 
 
 def versus_first(entries: Sequence[Entry]) -> list[Interval | None]:

@@ -108,13 +108,14 @@ def _method(run: Run) -> str:
 
 
 def _start(run: Run) -> str:
-    """What the policy does before learning depends on: itself, seed, warm-up with its learners, and how it is evaluated."""
+    """What the policy does before learning depends on: itself, seed, warm-up with its learners and what those see, how it is evaluated."""
     resolved = run.header.resolved
     warmups = [stage for stage in resolved["stream"] if stage["warmup"]]
     evaluate = {key: value for key, value in resolved["evaluate"].items() if key not in ("arms", "before")}
     acts = [resolved["policy"], resolved["run"]["seed"], resolved["run"]["max_steps"], evaluate]
     learners = resolved.get("warmup") or resolved["learner"]
-    return json.dumps([*acts, warmups, learners if warmups else []], sort_keys=True)
+    seen = [resolved[part] for part in ("encoder", "store", "record", "selector", "conditioner", "sampling")]
+    return json.dumps([*acts, warmups, [learners, *seen] if warmups else []], sort_keys=True)
 
 
 def _scores(found: Sequence[Group], width: int) -> list[RichTable]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from xplearn.metrics.board import Contender, TaskScores
-from xplearn.metrics.compare import ARMS, ByDomain, Entry, harness
+from xplearn.metrics.compare import ARMS, ByDomain, Entry, before_learning, harness
 from xplearn.metrics.seeds import called
 from xplearn.record.cross import Cell, Cross
 from xplearn.record.reader import Run
@@ -66,15 +66,15 @@ def labels(axes: Mapping[str, str]) -> dict[str, str]:
 def contenders(runs: Sequence[Played]) -> list[Contender]:
     """Every arm of every configuration, in the order they come, with the scores after the last stage that all its runs have reached.
 
-    Of several runs of one configuration and seed the first counts. A run without an evaluation before learning is beside Base where
-    another run's policy starts alike.
+    Of several runs of one configuration and seed the first counts. Each is beside its own Base: a warm-up that shows a bank starts
+    policies that differ. One without an evaluation before learning is beside that of a run whose policy starts alike.
     """
     configurations: dict[str, list[Played]] = {}
     for one in runs:
         configurations.setdefault(one.configuration, []).append(one)
     names = _names(configurations)
-    starts = {entry.start: entry.at(0) for one in reversed(runs) for entry in one.entries if entry.matrix.arm == "plain" and entry.at(0)}
-    bases = {start: _flat(found) for start, found in starts.items()}
+    found = before_learning([entry for one in runs for entry in one.entries])
+    bases = {run: _flat(scores) for run, scores in found.items()}
     return [contender for key, members in configurations.items() for contender in _arms(names[key], members, bases)]
 
 
@@ -107,7 +107,7 @@ def _arms(name: str, runs: Sequence[Played], bases: Mapping[str, TaskScores]) ->
             name=name + (f" (after {point} of {stages})" if point < stages else "") + (harness(arm) if len(scores) > 1 else ""),
             arm=arm,
             scores=scores[arm],
-            base={seed: bases[entry.start] for seed, entry in by_arm[arm].items() if entry.start in bases},
+            base={seed: bases[entry.run] for seed, entry in by_arm[arm].items() if entry.run in bases},
             plain=scores.get("plain", {}) if arm == "experience" else {},
             axes=labels(runs[0].cell.axes) if runs[0].cell else {},
             runs=[one.run.path.name for one in runs],

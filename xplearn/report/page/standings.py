@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from xplearn.metrics.board import Board, Standing
 
 
-BASE = "Base is the policy before learning, after its warm-up if it has one, without a bank."
+BASE = "Base is each configuration's own policy before learning, after its warm-up if it has one, without a bank."
 HARNESS = "A name with +Harness is a policy to which its bank is shown; the same name without it is the same policy without its bank."
 
 
