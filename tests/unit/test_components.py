@@ -1,6 +1,8 @@
 """What a mean over seeds and tasks varies with, and how often its interval holds the truth."""
 
+import math
 from functools import cache
+from statistics import NormalDist
 
 import numpy as np
 import pytest
@@ -162,3 +164,43 @@ def test_the_interquartile_mean_has_such_an_interval_too(seeds):
     found = [estimator.scores(Grid(values=one, strata=(40,)), np.array([50.0])).iqm for one in partial(400, seeds, 40)]
     inside = np.mean([one.low <= truth <= one.high for one in found])
     assert 0.92 <= inside <= 0.98, inside
+
+
+def test_domains_count_alike_in_retention_too():
+    """Domain a keeps 40 of 80, b 30 of 40: 35 of 60, whatever their panels."""
+    plain, shown = (
+        {0: {**dict.fromkeys((("a", str(n)) for n in range(3)), a), ("b", "x"): b, ("b", "y"): b}} for a, b in ((40.0, 30.0), (80.0, 40.0))
+    )
+    found = Estimator(Bootstrap()).retention(*grids(plain, shown))
+    assert found.mean == pytest.approx(100 * 35 / 60)
+
+
+def arms(rng, seeds, tasks, kind, correlation):
+    """Scores of two arms that go together on a task, seeds of which deviate: ``[2, S, T]``, graded, all or nothing, or half of each."""
+    own = math.sqrt(0.5) * (rng.normal(size=(2, 1, tasks)) + rng.normal(size=(2, seeds, tasks)))
+    ease = math.sqrt(correlation) * rng.normal(size=tasks) + math.sqrt(1.0 - correlation) * own
+    logit = np.array([0.3, -0.2])[:, None, None] + 1.8 * (ease + (rng.normal(0, 0.25, (2, seeds, 1)) if seeds > 1 else 0.0))
+    graded, whole = 100.0 * chance(logit), 100.0 * (logit > 0)
+    return {"graded": graded, "binary": whole, "mixed": np.where(rng.random(tasks) < 0.5, graded, whole)}[kind]
+
+
+def difference_of_arms(kind, deviation):
+    """What those differ by on all tasks and seeds that there may be, exactly."""
+    nodes, shares = np.polynomial.hermite_e.hermegauss(61)
+    spread = 1.8 * math.sqrt(1.0 + deviation**2)
+    graded, whole = (
+        [of(level) for level in (0.3, -0.2)]
+        for of in (lambda level: chance(level + spread * nodes) @ shares / shares.sum(), lambda level: NormalDist().cdf(level / spread))
+    )
+    found = {"graded": graded, "binary": whole, "mixed": np.add(graded, whole) / 2.0}[kind]
+    return 100.0 * (found[0] - found[1])
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.5, 0.9])
+@pytest.mark.parametrize("kind", ["graded", "binary", "mixed"])
+@pytest.mark.parametrize("seeds", [1, 3, 5])
+def test_paired_differences_of_any_kind_of_score_lie_in_their_intervals(seeds, kind, correlation):
+    rng, truth = np.random.default_rng([seeds, int(10 * correlation)]), difference_of_arms(kind, 0.25 if seeds > 1 else 0.0)
+    found = [np.subtract(*arms(rng, seeds, 40, kind, correlation)) for _ in range(1000)]
+    inside = np.mean([abs(one.mean() - truth) <= components(one, (40,)).half(CONFIDENCE) + 1e-9 for one in found])
+    assert 0.93 <= inside <= 0.97, inside

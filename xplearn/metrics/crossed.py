@@ -13,6 +13,7 @@ from xplearn.metrics.aggregate import draw, iqm, profile
 from xplearn.metrics.board import TaskScores
 from xplearn.metrics.bootstrap import Array, Bootstrap, Interval, Range, even
 from xplearn.metrics.components import components, weights
+from xplearn.metrics.retention import kept
 from xplearn.metrics.sound import numbers
 from xplearn.metrics.student import normal
 
@@ -92,6 +93,12 @@ class Estimator:
         if parts is None:
             return even(grid.mean, None)
         return self.bootstrap.shaped(grid.mean, self._means(grid), parts.half(self.bootstrap.confidence), SCORES)
+
+    def retention(self, plain: Grid, shown: Grid) -> Interval | None:
+        """``metrics.retention`` of two arms' scores, over tasks, a task's seeds averaged first; domains count alike, as in both scores."""
+        pairs = np.column_stack([plain.values.mean(axis=0), shown.values.mean(axis=0)])
+        domains = np.split(pairs, np.cumsum(plain.strata)[:-1])
+        return kept(domains, [1.0 / len(domains)] * len(domains), self.bootstrap)
 
     def scores(self, grid: Grid, thresholds: Array) -> Estimates:
         """Everything that a leaderboard tells of one contender."""

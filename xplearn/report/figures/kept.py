@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from xplearn.metrics.board import Board, Contender, TaskScores
+from xplearn.metrics.board import Board
 from xplearn.metrics.bootstrap import Bootstrap, Interval
-from xplearn.metrics.retention import retention_by_task
+from xplearn.metrics.crossed import Estimator, grids
 from xplearn.report.figure import Figure
 from xplearn.report.figures import interval, legend
 from xplearn.report.figures.kit import Drawing
@@ -61,30 +60,15 @@ def retention(boards: Sequence[Board], *, name: str = "retention") -> Figure | N
 
 
 def retained(board: Board) -> dict[str, Interval]:
-    """Retention by configuration, in the board's order; a task's seeds are averaged first."""
-    bootstrap = Bootstrap(confidence=board.confidence)
+    """Retention by configuration, in the board's order, over the seeds that both arms have."""
+    estimator = Estimator(Bootstrap(confidence=board.confidence))
     found: dict[str, Interval] = {}
     for standing in board.standings:
         contender = standing.contender
-        if contender.arm == "experience" and contender.plain:
-            kept = retention_by_task(*_common(contender), bootstrap)
-            found |= {} if kept is None else {configuration(contender): kept}
+        arms = grids(contender.plain, contender.scores) if contender.arm == "experience" else []
+        kept = estimator.retention(*arms) if arms else None
+        found |= {} if kept is None else {configuration(contender): kept}
     return found
-
-
-def _common(contender: Contender) -> tuple[dict[str, float], dict[str, float]]:
-    """Scores of both arms by task, over the seeds that both have."""
-    seeds = [seed for seed in contender.scores if seed in contender.plain]
-    plain, shown = (_by_task([of[seed] for seed in seeds]) for of in (contender.plain, contender.scores))
-    return plain, shown
-
-
-def _by_task(scores: Sequence[TaskScores]) -> dict[str, float]:
-    found: dict[tuple[str, str], list[float]] = defaultdict(list)
-    for by_task in scores:
-        for task, score in by_task.items():
-            found[task].append(score)
-    return {repr(task): sum(values) / len(values) for task, values in found.items()}
 
 
 def _row(drawing: Drawing, scale: Scale, y: float, called: tuple[str, str], row: Interval) -> None:
