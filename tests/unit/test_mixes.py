@@ -1,5 +1,6 @@
 """Mixes whose parts do nothing for one another are refused with the reason; those that do are not."""
 
+import numpy as np
 import pytest
 
 from xplearn.capability import offered
@@ -89,3 +90,37 @@ def test_what_nearly_all_parts_have_is_implied_for_the_slot_alone():
     assert "selector.selects" in offered("selector", part)
     assert "selector.selects" not in offered("curriculum", part)
     assert "selector.selects" not in offered("selector", PLUGINS.registry.make("selector", "core.none"))
+
+
+def kept(folder, encoder):
+    """A bank with vectors of an encoder in the spaces ``key`` and ``other``."""
+    path = folder / "bank.sqlite"
+    store = SqliteStore(path=str(path))
+    for space in ("key", "other"):
+        store.open_space(space, encoder=encoder, dim=2)
+    store.add([samples.experience(1)], {space: np.ones((1, 2), dtype=np.float32) for space in ("key", "other")})
+    store.close()
+    return {"name": "core.sqlite", "path": str(path)}
+
+
+@pytest.mark.parametrize(
+    ("made_by", "encoder"),
+    [
+        ("core.hashing/64", "core.hashing"),
+        ("core.minilm/tiny/256", "core.hashing"),
+        ("core.hashing/256", {"name": "core.policy", "weights": "current"}),
+    ],
+)
+def test_a_bank_of_another_encoder_is_refused_where_it_is_searched_or_written(tmp_path, made_by, encoder):
+    searched = {"store": kept(tmp_path, made_by), "encoder": encoder, "selector": "core.nearest", "record": []}
+    for changes in (searched, {**searched, "selector": "core.bm25", "record": "core.record"}):
+        with pytest.raises(
+            ConfigError, match=rf"^encoder: is core\.\w+.*, and {made_by} made the vectors of space 'key' in the bank; take that"
+        ):
+            problems(**changes)
+    problems(**{**searched, "selector": "core.bm25"})
+
+
+@pytest.mark.parametrize("made_by", ["core.hashing/256", "states of a policy", "mine.own/3"])
+def test_a_bank_of_the_same_encoder_or_of_one_that_cannot_be_told_is_not(tmp_path, made_by):
+    assert problems(store=kept(tmp_path, made_by), selector="core.nearest", record=[]) == {}

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from xplearn.agent import Agent
-from xplearn.capability import WHY, Capability, Part, Problem, check
+from xplearn.capability import SPACE, WHY, Capability, Part, Problem, check
 from xplearn.component import Component
 from xplearn.config import parts_of
-from xplearn.errors import ConfigError, PluginError, UnknownComponentError
+from xplearn.errors import ConfigError, ContractError, PluginError, UnknownComponentError
 from xplearn.experiment.stream import Stage, merge_plans, stages
 from xplearn.fields import build
 from xplearn.interfaces import Conditioner, Encoder, ExperienceStore, Learner, Policy, RolloutPlan, Selector
@@ -117,7 +117,8 @@ def check_experiment(experiment: Experiment, plugins: Plugins) -> list[Problem]:
 
     Raises:
         ConfigError: learners ask for different sources or for more rounds than there are, rounds of some tasks have demonstrations, what
-            was drawn long ago is replayed to a learner that needs it fresh, or a part's field is wrong.
+            was drawn long ago is replayed to a learner that needs it fresh, who trains stands under ``record``, the bank is of another
+            encoder, or a part's field is wrong.
     """
     parts, registry = build_parts(experiment, plugins.registry), plugins.registry
     _require_rounds(experiment, parts.plan)
@@ -125,6 +126,7 @@ def check_experiment(experiment: Experiment, plugins: Plugins) -> list[Problem]:
     _require_warmup(experiment, parts)
     _require_no_replay(experiment, parts)
     _require_writers(parts)
+    _require_encoder(parts, registry)
     problems = _check_selectors(parts, registry)
     for stage in experiment.stream:
         env = _environment(stage.env, registry)
@@ -257,6 +259,23 @@ def _require_writers(parts: Parts) -> None:
             raise ConfigError(path, f"{name} trains the policy, and record holds who writes the bank; put it under learner")
         if "policy.score" in learner.requires and shows:
             raise ConfigError(path, f"{name} scores tokens, and demonstrations have none before they are studied; put it under learner")
+
+
+def _require_encoder(parts: Parts, registry: Registry) -> None:
+    """Refuse a bank whose vectors another encoder made, where they are searched or written; a policy's own states are told by name alone."""
+    encoder, name = cast(Encoder, parts.one("encoder")), parts.experiment.encoder.name
+    try:
+        mine = encoder.id
+    except ContractError:
+        mine = ""
+    known = {entry.name for entry in registry.entries("encoder")}
+    touched = {capability for *_, part in parts.by_path.values() for capability in part.requires}
+    touched |= {capability for _, _, learner in parts.learners() for capability in learner.provides}
+    for space, made_by in cast(ExperienceStore, parts.one("store")).encoders.items():
+        maker = made_by.partition("/")[0]
+        if SPACE + space in touched and maker in known and (made_by != mine if mine else maker != name):
+            reason = f"is {mine or name}, and {made_by} made the vectors of space '{space}' in the bank; take that encoder, or another bank"
+            raise ConfigError("encoder", reason)
 
 
 def _check_selectors(parts: Parts, registry: Registry) -> list[Problem]:

@@ -31,6 +31,11 @@ class ExperienceStore(Component):
         Called before ``setup``, with the run's own file; a store that needs none, or was given one, ignores it.
         """
 
+    @property
+    def encoders(self) -> Mapping[str, str]:
+        """Encoder ids by space of a bank that exists already, known before it is opened; empty where there is none."""
+        return {}
+
     @abstractmethod
     def add(self, experiences: Sequence[Experience], vectors: Mapping[str, Vectors] | None = None) -> None:
         """Append experiences, durably and all or none.

@@ -74,14 +74,15 @@ def check(path: Path) -> None:
         raise RecordError(path, f"has bank format {version}, this xplearn reads {FORMAT}; type: pip install --upgrade xplearn")
 
 
-def peek(path: Path) -> tuple[int, list[str]]:
-    """Number of experiences and names of spaces in the bank at ``path``; raises as ``connect``."""
+def peek(path: Path) -> tuple[int, dict[str, str]]:
+    """Number of experiences in the bank at ``path``, and encoder ids by space; raises as ``connect``."""
     with translated(path):
         check(path)
         with closing(_reading(path)) as db:
             _refuse(find_garbled_row(db), path)
             count = db.execute("SELECT count(*) FROM experience").fetchone()[0]
-            return count, [codec.original(name) for (name,) in db.execute("SELECT name FROM space ORDER BY n")]
+            spaces = db.execute("SELECT name, encoder FROM space ORDER BY n")
+            return count, {codec.original(name): codec.original(encoder) for name, encoder in spaces}
 
 
 def _reading(path: Path) -> sqlite3.Connection:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,13 +34,21 @@ class SqliteStore(SqlStore):
     @property
     def provides(self) -> frozenset[Capability]:
         """What a bank that exists already holds."""
-        if not self.path or not Path(self.path).is_file():
-            return frozenset()
-        try:
-            count, spaces = bankfile.peek(Path(self.path))
-        except XplearnError:
-            return frozenset()
+        count, spaces = self._found()
         return frozenset(["store.filled", *(f"store.space:{name}" for name in spaces)] if count else [])
+
+    @property
+    def encoders(self) -> Mapping[str, str]:
+        return self._found()[1]
+
+    def _found(self) -> tuple[int, dict[str, str]]:
+        """Number of experiences, and encoder ids by space, of a bank that exists already and can be read."""
+        if not self.path or not Path(self.path).is_file():
+            return 0, {}
+        try:
+            return bankfile.peek(Path(self.path))
+        except XplearnError:
+            return 0, {}
 
     def open(self, path: str) -> None:
         if self.path:
