@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import re
+import subprocess
 import sys
 import types
 from pathlib import Path
@@ -19,6 +21,8 @@ from xplearn.plugins import installed
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "plugins").glob("*/README.md"))]
+OWN = re.compile(r"class (Best|Parity)\(")
+"""What is written into the how-to's own plugin."""
 modules: dict[str, types.ModuleType] = {}
 TORCH = importlib.util.find_spec("torch") is not None
 TORCH_WORDS = ("core.hf", "core.clone", "core.tiny", "backbone.", "core.minilm", "core.policy", "import torch", "demo", "baselines")
@@ -66,8 +70,22 @@ def test_a_python_block_runs(text, tmp_path, monkeypatch, capsys):
     for name in ("block", "xplearn_mine"):  # the how-to's later blocks import its first one
         module = modules.setdefault(name, types.ModuleType(name))
         monkeypatch.setitem(sys.modules, name, module)
-    target = modules["xplearn_mine" if "class Best(" in text else "block"]
+    target = modules["xplearn_mine" if OWN.search(text) else "block"]
     exec(compile(text, target.__name__, "exec"), vars(target))
+
+
+def test_the_plugin_of_the_how_to_keeps_its_contracts(tmp_path):
+    page = (ROOT / "docs" / "how-to" / "write-a-plugin.md").read_text(encoding="utf-8")
+    found = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    (tmp_path / "xplearn_mine.py").write_text("\n".join(text for text in found if OWN.search(text)), encoding="utf-8")
+    for number, text in enumerate(text for text in found if "testing.contracts" in text):
+        (tmp_path / f"test_{number}.py").write_text(text, encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(tmp_path), str(tmp_path)]
+    ran = subprocess.run(
+        command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(tmp_path)}, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stdout[-2000:]
+    assert int(re.search(r"(\d+) passed", ran.stdout)[1]) > 25
 
 
 def test_every_preset_is_a_sound_experiment_or_a_part_of_one():
