@@ -262,7 +262,7 @@ def _require_writers(parts: Parts) -> None:
 
 
 def _require_encoder(parts: Parts, registry: Registry) -> None:
-    """Refuse a bank whose vectors another encoder made, where they are searched or written; a policy's own states are told by name alone."""
+    """Refuse a bank whose vectors another encoder made, where they are searched or written. A policy's states are told by name alone."""
     encoder, name = cast(Encoder, parts.one("encoder")), parts.experiment.encoder.name
     try:
         mine = encoder.id
