@@ -9,8 +9,9 @@ import pytest
 
 pytest.importorskip("inspect_ai", reason="needs inspect_ai: pip install xplearn-inspect")
 
-from inspect_ai.log import EvalConfig, EvalDataset, EvalLog, EvalSpec, read_eval_log, write_eval_log
+from inspect_ai.log import EvalConfig, EvalDataset, EvalLog, EvalSpec, read_eval_log, read_eval_log_sample, write_eval_log
 from xplearn_inspect.sample import Shared, sample
+from xplearn_inspect.texts import name
 
 from xplearn import Completion, EpisodeResult, Selection
 from xplearn.testing import samples
@@ -132,3 +133,19 @@ def test_experience_that_changes_within_the_episode_is_told_at_each_change():
         (2, "experience-2", 0.5),
     ]
     assert [event.source for event in found.events if event.event == "info"].count("experience") == 2
+
+
+@pytest.mark.parametrize("task", ["x" * 100_000, "two\nlines", "ends\x00here"])
+def test_a_task_that_no_file_can_be_called_by_is_found_under_its_beginning_and_named_whole(tmp_path, task):
+    plain = samples.trajectory(0)
+    back = read_back(made(dataclasses.replace(plain, task=dataclasses.replace(plain.task, id=task))), tmp_path)
+    assert back.id.startswith(task[:3])
+    assert len(back.id) < 120
+    assert back.id.isprintable()
+    assert back.metadata["task"] == task
+    assert read_eval_log_sample(str(tmp_path / "log.eval"), id=back.id).id == back.id
+
+
+def test_ids_that_begin_alike_stay_apart_and_usual_ones_are_kept():
+    assert name("x" * 300 + "a") != name("x" * 300 + "b")
+    assert name("test/boil 3/中") == "test/boil 3/中"

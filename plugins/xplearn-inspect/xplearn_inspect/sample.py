@@ -14,7 +14,7 @@ from inspect_ai.scorer import CORRECT, INCORRECT, Score
 
 from xplearn import EpisodeResult, Trajectory
 from xplearn_inspect.conversation import Conversation, shown
-from xplearn_inspect.texts import sound
+from xplearn_inspect.texts import name, sound
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,15 +32,15 @@ class Shared:
 
 
 def sample(trajectory: Trajectory, result: EpisodeResult, shared: Shared) -> EvalSample:
-    """One episode: id is the task's, epoch the replica, counted from 1 as inspect_ai does.
+    """One episode: id is the task's, shortened where no file can be called so; epoch the replica, counted from 1 as inspect_ai does.
 
     Args:
         trajectory: what happened.
         result: its scalars; its score and success are the sample's.
         shared: with the other episodes of the log.
     """
-    name, policy = f"{shared.run}/{trajectory.id}", shared.policy
-    talk = Conversation(name, policy, shared.began)
+    whole, policy = f"{shared.run}/{trajectory.id}", shared.policy
+    talk = Conversation(whole, policy, shared.began)
     opening = talk.messages(trajectory.steps[0].query.messages) if trajectory.steps else []
     for step in trajectory.steps:
         talk.take(step)
@@ -48,7 +48,7 @@ def sample(trajectory: Trajectory, result: EpisodeResult, shared: Shared) -> Eva
     answer = sound(trajectory.steps[-1].action) if trajectory.steps else None
     usage = ModelUsage(input_tokens=result.tokens_in, output_tokens=result.tokens_out, total_tokens=result.tokens_in + result.tokens_out)
     return EvalSample(
-        id=sound(result.task),
+        id=name(result.task),
         epoch=replica(result) + 1,
         input=opening or sound(trajectory.task.goal),
         target="",
@@ -60,7 +60,7 @@ def sample(trajectory: Trajectory, result: EpisodeResult, shared: Shared) -> Eva
         events=talk.events,
         model_usage={policy: usage} if usage.total_tokens else {},
         total_time=result.seconds,
-        uuid=sound(name),
+        uuid=sound(whole),
         error=EvalError(message=sound(result.error), traceback="", traceback_ansi="") if result.error else None,
         limit=_limit(result),
         turn_count=result.length,
@@ -82,7 +82,8 @@ def _facts(trajectory: Trajectory, result: EpisodeResult) -> dict[str, Any]:
     chosen = ((step.query.index, step.selection) for step in trajectory.steps if step.selection.experiences)
     runs = [next(same) for _, same in groupby(chosen, key=lambda pair: pair[1])]
     experience = [{"step": index, **found} for index, selection in runs for found in shown(selection)]
-    return {"arm": result.arm, "kind": result.kind, "split": result.split, "seed": result.seed, "experience": experience}
+    renamed = {} if name(result.task) == result.task else {"task": result.task}
+    return {"arm": result.arm, "kind": result.kind, "split": result.split, "seed": result.seed, "experience": experience, **renamed}
 
 
 def _limit(result: EpisodeResult) -> EvalSampleLimit | None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from typing import Any
+
+LONGEST_NAME = 200
+"""Characters of a sample's id, which names a file within the log."""
 
 
 def sound(value: Any) -> Any:
@@ -15,3 +19,12 @@ def sound(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [sound(item) for item in value]
     return value
+
+
+def name(text: str) -> str:
+    """``text`` where a file in a zip can be called so: on one line, not endless; else its beginning and a hash of all."""
+    said = str(sound(text))
+    if len(said) <= LONGEST_NAME and said.isprintable():
+        return said
+    begins = "".join(letter if letter.isprintable() else "�" for letter in said[:100])
+    return f"{begins}-{hashlib.sha256(said.encode()).hexdigest()[:12]}"
