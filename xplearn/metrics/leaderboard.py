@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,9 +20,9 @@ from xplearn.metrics.board import Board, Contender, Difference, Standing, TaskSc
 from xplearn.metrics.bootstrap import Array, Bootstrap
 from xplearn.metrics.components import components
 from xplearn.metrics.crossed import Estimator, Grid, grids, paired
-from xplearn.metrics.multiple import holm
-from xplearn.metrics.permutation import ROUNDING, sign_flip
-from xplearn.metrics.power import better, detectable, worse
+from xplearn.metrics.differences import corrected, difference
+from xplearn.metrics.permutation import ROUNDING
+from xplearn.metrics.power import detectable
 
 THRESHOLDS: Array = np.linspace(0.0, 100.0, 101)
 """Of the performance profiles."""
@@ -59,9 +59,9 @@ def leaderboard(contenders: Sequence[Contender], *, title: str, environments: Ma
     to_plain = [_difference(one.scores, one.plain, estimator) for one in ranked]
     to_best = [None if one is best else _difference(one.scores, best.scores, estimator) for one in ranked]
     known = [found.detectable for found in (*to_base, *to_plain, *to_best) if found and found.detectable is not None]
-    corrected = [_corrected(family) for family in (to_base, to_plain, to_best)]
+    families = [corrected([found.difference if found else None for found in family]) for family in (to_base, to_plain, to_best)]
     standings = [
-        _standing(one, scored[one.name], estimator, against) for one, against in zip(ranked, zip(*corrected, strict=True), strict=True)
+        _standing(one, scored[one.name], estimator, against) for one, against in zip(ranked, zip(*families, strict=True), strict=True)
     ]
     return Board(
         title=title,
@@ -115,25 +115,11 @@ def _standing(contender: Contender, grid: Grid, estimator: Estimator, against: t
 def _difference(ours: Mapping[int, TaskScores], theirs: Mapping[int, TaskScores], estimator: Estimator) -> _Found | None:
     """Paired, not yet corrected; None without a common seed and task."""
     grid = paired(ours, theirs)
-    if grid is None:
-        return None
-    differences, bootstrap = grid.by_task, estimator.bootstrap
-    p = sign_flip(differences, seed=bootstrap.seed)
-    difference = Difference(
-        interval=estimator.difference(grid),
-        p=p,
-        p_holm=p,
-        better=better(differences),
-        worse=worse(differences),
-        tasks=differences.size,
-    )
+    return None if grid is None else _Found(difference=difference(grid, estimator), detectable=_detectable(grid, estimator))
+
+
+def _detectable(grid: Grid, estimator: Estimator) -> float | None:
     parts = components(grid.values, grid.strata)
     if parts is None or parts.tasks <= ROUNDING**2:
-        return _Found(difference=difference, detectable=None)
-    least = detectable(math.sqrt(parts.tasks), parts.task_freedom, alpha=bootstrap.level)
-    return _Found(difference=difference, detectable=least)
-
-
-def _corrected(family: Sequence[_Found | None]) -> list[Difference | None]:
-    corrected = iter(holm([found.difference.p for found in family if found]))
-    return [replace(found.difference, p_holm=next(corrected)) if found else None for found in family]
+        return None
+    return detectable(math.sqrt(parts.tasks), parts.task_freedom, alpha=estimator.bootstrap.level)
