@@ -43,7 +43,7 @@ def test_latent_memory_in_scienceworld_with_cloning(tmp_path):
     pytest.importorskip("xplearn_scienceworld")
     world = {"name": "scienceworld.text", "kinds": ["find-living-thing"], "step_caps": "papers", "demonstrations": "admissible"}
     mix = {
-        "stream": [{"env": world, "tasks": {"split": "train", "limit": 4}}],
+        "stream": [{"env": world, "tasks": {"split": "train", "limit": 2}}],
         "policy": TINY,
         "record": {"name": "core.record"},
         "selector": {"name": "core.nearest", "k": 1},
@@ -51,7 +51,7 @@ def test_latent_memory_in_scienceworld_with_cloning(tmp_path):
         "learner": [{"name": "core.clone", "epochs": 2, "lr": 1e-3}],
         "sampling": {"choices": "admissible"},
         "evaluate": {"tasks": {"split": "test", "limit": 1}, "before": False, "resamples": 100},
-        "run": {"dir": str(tmp_path), "max_steps": 4},
+        "run": {"dir": str(tmp_path), "max_steps": 4, "batch": 1},  # each of a batch has its own Java
     }
     latent = {"record": {"name": "expweaver.summaries", "writer": "rules"}, "selector": "core.all", "conditioner": "expweaver.latent"}
     folder = xplearn.run({**mix, **latent}).folder
