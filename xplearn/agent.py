@@ -78,13 +78,14 @@ class Agent:
         An experience made from the task at hand is left out whatever the selector says (the leak guard's second line).
 
         Raises:
-            ContractError: a part returned another number of answers than it was asked for, or an empty selection changed the
-                messages: the plain arm must be the bare conversation.
+            ContractError: a part returned another number or kind of answers than it was asked for, or an empty selection changed
+                the messages: the plain arm must be the bare conversation.
         """
         before = previous if previous is not None else [None] * len(queries)
         selections = list(self._selections(queries, arms, before))
         conditionings = self.conditioner.condition(queries, selections)
         _require(self.conditioner, "conditionings", len(conditionings), len(queries))
+        _require_each(self.conditioner, conditionings, Conditioning)
         for query, selection, conditioning in zip(queries, selections, conditionings, strict=True):
             if not selection.experiences and (conditioning.memory is not None or conditioning.messages != query.messages):
                 raise ContractError(type(self.conditioner).__name__, "an empty selection must leave the messages unchanged, without memory")
@@ -96,6 +97,7 @@ class Agent:
         fresh = [query for query, old in zip(queries, kept, strict=True) if old is None]
         chosen = self.selector.select(fresh, self.store) if fresh else []
         _require(self.selector, "selections", len(chosen), len(fresh))
+        _require_each(self.selector, chosen, Selection)
         answers = iter(chosen)
         for query, old in zip(queries, kept, strict=True):
             yield old if old is not None else without_task(next(answers), query.task.id)
@@ -110,6 +112,12 @@ def without_task(selection: Selection, task: str) -> Selection:
         experiences=tuple(selection.experiences[index] for index in kept),
         scores=tuple(selection.scores[index] for index in kept) if selection.scores else (),
     )
+
+
+def _require_each(part: Component, found: Sequence[object], wanted: type) -> None:
+    strange = next((one for one in found if not isinstance(one, wanted)), None)
+    if strange is not None:
+        raise ContractError(type(part).__name__, f"returned a {type(strange).__name__} for a query; want a {wanted.__name__} for each")
 
 
 def _require(part: Component, what: str, found: int, wanted: int) -> None:

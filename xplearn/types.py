@@ -204,6 +204,8 @@ class Completion:
     """Why it ended."""
     retrieved: tuple[tuple[int, ...], ...] | None = None
     """Per drawn token, the rows of the conditioning's memory that were read to draw it; None where nothing is retrieved by token."""
+    counted: tuple[int, int] | None = None
+    """Tokens read and written as a server counts them, where their ids stay there; None where they are here, or nobody counted."""
     thoughts: Any = None
     """Tensor ``[T, D]``: what was carried on from the place of each drawn token, NaN where it was certain; None without a recurrence."""
 

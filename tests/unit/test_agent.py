@@ -96,6 +96,29 @@ def test_selector_that_answers_short_is_named():
         agent(Short()).condition([query(0)], ["experience"])
 
 
+@dataclass(kw_only=True)
+class Bare(Selector):
+    """Returns experiences where selections are wanted."""
+
+    def select(self, queries, store):
+        return [[experience("a", "other")] for _ in queries]
+
+
+@dataclass(kw_only=True)
+class Talker(Conditioner):
+    """Returns messages where conditionings are wanted."""
+
+    def condition(self, queries, selections):
+        return [query.messages for query in queries]
+
+
+def test_answers_of_another_kind_are_refused_with_the_name_of_the_part():
+    with pytest.raises(ContractError, match="Bare: returned a list for a query; want a Selection for each"):
+        agent(Bare()).condition([query(0)], ["experience"])
+    with pytest.raises(ContractError, match="Talker: returned a tuple for a query; want a Conditioning for each"):
+        agent(Listed(), Talker()).condition([query(0)], ["experience"])
+
+
 def test_conditioner_that_touches_the_plain_arm_is_refused():
     class Loud(NoneConditioner, Conditioner):
         def condition(self, queries, selections):

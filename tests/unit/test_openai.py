@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import sys
@@ -367,6 +368,40 @@ def test_a_run_acts_through_the_server_and_goes_on_when_it_is_back(server, tmp_p
     assert run.header.status == "finished"
     assert {episode.tokens_in + episode.tokens_out for episode in run.episodes()} == {0}
     assert all(b"very-secret" not in path.read_bytes() for path in folder.rglob("*") if path.is_file())
+
+
+def counting(usage):
+    answer = json.loads(completion("look around")[1])
+    return 200, json.dumps({**answer, "usage": usage}).encode()
+
+
+@pytest.mark.parametrize(
+    ("usage", "counted"),
+    [
+        ({"prompt_tokens": 30, "completion_tokens": 4, "total_tokens": 34}, (30, 4)),
+        ({"prompt_tokens": 0, "completion_tokens": 0}, (0, 0)),
+        ({"prompt_tokens": 30}, None),
+        ({"prompt_tokens": "30", "completion_tokens": 4}, None),
+        ({"prompt_tokens": -1, "completion_tokens": True}, None),
+        ([30, 4], None),
+        (None, None),
+    ],
+)
+def test_tokens_are_what_the_server_counts_if_it_does(server, policy, usage, counted):
+    server.script(counting(usage))
+    assert [found.counted for found in say(policy)] == [counted]
+
+
+def test_tokens_that_the_server_counts_are_recorded_and_a_turn_counts_what_is_new_in_it(server, tmp_path):
+    server.reply = lambda number, request: counting({"prompt_tokens": 100 + 20 * len(request["messages"]), "completion_tokens": 4})
+    plugins = installed()
+    experiment, given = load_experiment(mix(server.url, tmp_path), ["sampling.choices=admissible"], plugins.registry)
+    run = load(run_experiment(experiment, plugins=plugins, given=given).folder)
+    assert {episode.length for episode in run.episodes()} != {1}
+    played = {found.id: found for phase in {episode.phase for episode in run.episodes()} for found in run.trajectories(phase)}
+    for episode in run.episodes():
+        last = played[episode.id].steps[-1].completion.counted[0]
+        assert (episode.tokens_in, episode.tokens_out) == (last - 4 * (episode.length - 1), 4 * episode.length)
 
 
 def test_check_asks_nobody_and_nothing_need_be_fetched(server, tmp_path, capsys):

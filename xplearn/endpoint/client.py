@@ -53,6 +53,8 @@ class Reply:
     """May be empty. Data: it is nobody's instruction."""
     finish: Finish
     """``length`` where it was cut off, ``context`` where the server says that the conversation does not fit: then nothing was said."""
+    counted: tuple[int, int] | None = None
+    """Tokens read and written, where the server counts them."""
 
 
 class Endpoint:
@@ -201,14 +203,15 @@ class Endpoint:
 
     def _read(self, reply: bytes) -> Reply:
         try:
-            choice: Any = json.loads(reply)["choices"][0]
+            said: Any = json.loads(reply)
+            choice = said["choices"][0]
             text = choice["message"].get("content")
             finish = choice.get("finish_reason")
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             raise self._failure(f"the reply is no chat completion ({type(error).__name__})") from error
         if not isinstance(text, str | None):
             raise self._failure("the reply is no chat completion (its content is no text)")
-        return Reply(text=text or "", finish="length" if finish == "length" else "stop")
+        return Reply(text=text or "", finish="length" if finish == "length" else "stop", counted=_counted(said.get("usage")))
 
     def _failure(self, reason: str, *, passing: bool = True, pause: float = 0.0) -> _UnansweredError:
         return _UnansweredError(self._config.url, reason, passing=passing, pause=pause)
@@ -236,6 +239,13 @@ def _tls() -> ssl.SSLContext:
     context = ssl.create_default_context()
     context.set_alpn_protocols(["http/1.1"])
     return context
+
+
+def _counted(usage: Any) -> tuple[int, int] | None:
+    if not isinstance(usage, dict):
+        return None
+    read, written = usage.get("prompt_tokens"), usage.get("completion_tokens")
+    return (read, written) if type(read) is type(written) is int and min(read, written) >= 0 else None
 
 
 def _wanted_pause(headers: HTTPMessage) -> float:

@@ -96,6 +96,17 @@ class ExperienceStore(Component):
     def vectors(self, space: str, ids: Sequence[str]) -> Vectors:
         """Stored vectors, float32 ``[N, D]``, in the order of ``ids``."""
 
+    def ids(self, space: str) -> list[str]:
+        """Ids of the experiences that have a vector in an open space, in insertion order.
+
+        As a search of everything, by a query that all are equally near to, tells them; a store that knows them overrides it.
+        """
+        import numpy as np
+
+        _, dim = self.spaces().get(space, ("", 0))
+        (hits,) = self.search(space, np.zeros((1, dim), dtype=np.float32), len(self))
+        return [id for id, _ in hits]
+
     @abstractmethod
     def from_task(self, task: str) -> frozenset[str]:
         """Ids of the experiences whose source task is ``task``."""

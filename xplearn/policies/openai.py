@@ -32,8 +32,9 @@ class OpenAiPolicy(EndpointConfig, Policy):
 
     One request a row, so rows do not depend on one another. Each carries a seed derived from its key, but no server promises to heed it, so
     the policy does not count as keyed. Token ids and log-probabilities stay with the server: nothing can be scored, encoded or
-    conditioned latently, and tables show no tokens for this policy. With ``choices: admissible`` an answer is taken for the action that it
-    says but for case, white space and quotes around it; one that says none stays as it is, and the environment calls it invalid.
+    conditioned latently, and tokens in tables are those that the server counts (``usage``). With ``choices: admissible`` an answer is taken
+    for the action that it says but for case, white space and quotes around it; one that says none stays as it is, and the environment
+    calls it invalid.
     """
 
     retries: int = 5
@@ -104,6 +105,7 @@ class OpenAiPolicy(EndpointConfig, Policy):
             sampling=sampling,
             policy_version=self.version,
             finish="stop" if cut else reply.finish,
+            counted=reply.counted,
         )
 
     def _settings(self, sampling: Sampling, key: int, actions: Sequence[str] | None) -> dict[str, Any]:

@@ -66,12 +66,7 @@ class _Entry:
 
 def spaces_of(store: ExperienceStore) -> dict[str, list[str]]:
     """Ids of the entries that have a vector, by space, in the bank's order."""
-    place = {experience.id: number for number, experience in enumerate(store)}
-    found = {}
-    for space, (_, dim) in store.spaces().items():
-        (hits,) = store.search(space, np.zeros((1, dim), dtype=np.float32), len(place))
-        found[space] = sorted((id for id, _ in hits), key=place.__getitem__)
-    return found
+    return {space: store.ids(space) for space in store.spaces()}
 
 
 def export_bank(store: ExperienceStore, path: Path) -> int:

@@ -112,6 +112,8 @@ def _dump_step(step: Step, tables: Tables, deltas: _Deltas) -> Json:
         line["selection"] = [[tables.experience(found) for found in step.selection.experiences], step.selection.scores]
     if memory is not None:
         line["memory"] = tables.memory(memory)
+    if completion.counted is not None:
+        line["counted"] = completion.counted
     if completion.retrieved is not None:
         line["retrieved"] = completion.retrieved
     if completion.thoughts is not None:
@@ -140,6 +142,7 @@ def _load_step(line: Json, index: int, task: Task, tables: Tables, deltas: _Delt
             sampling=tables.samplings[line["sampling"]],
             policy_version=line["version"],
             finish=line["finish"],
+            counted=_tuple(line.get("counted")),
             retrieved=tuple(map(tuple, line["retrieved"])) if "retrieved" in line else None,
             thoughts=load_array(line["thoughts"]) if "thoughts" in line else None,
         ),

@@ -146,6 +146,9 @@ class SqlStore(ExperienceStore):
         except KeyError as missing:
             raise self._broken(f"{missing} has no vector in space '{space}'") from missing
 
+    def ids(self, space: str) -> list[str]:
+        return list(self._index(space).ids)
+
     def from_task(self, task: str) -> frozenset[str]:
         rows = self._query("SELECT id FROM experience WHERE task = ?", codec.plain(task))
         return frozenset(codec.original(id) for (id,) in rows)

@@ -136,8 +136,7 @@ class Index:
 
 
 def _members(store: ExperienceStore, space: str, name: Pool) -> list[Experience]:
-    (hits,) = store.search(space, np.zeros((1, store.spaces()[space][1]), dtype=np.float32), len(store))  # all tie: the bank's order
-    held = {id for id, _ in hits}
+    held = set(store.ids(space))
     return [experience for experience in store if experience.id in held and pool_of(experience) == name]
 
 

@@ -74,7 +74,7 @@ class LatentBank:
         require_own(self._store, self._space, self._policy)
         if self._space not in self._store.spaces():
             return _Whole(version, (), {}, torch.zeros(0, 0))
-        ids = self._ids()
+        ids = tuple(self._store.ids(self._space))
         vectors = torch.from_numpy(np.ascontiguousarray(self._store.vectors(self._space, ids), dtype=np.float32))
         return _Whole(
             version,
@@ -82,8 +82,3 @@ class LatentBank:
             {id: place for place, id in enumerate(ids)},
             vectors.to(next(value for _, value in self._policy.parameters()).device),
         )
-
-    def _ids(self) -> tuple[str, ...]:
-        """Ids of the space in the order of the bank: to a query of zeros all are equally near."""
-        (hits,) = self._store.search(self._space, np.zeros((1, self._policy.width), dtype=np.float32), len(self._store))
-        return tuple(id for id, _ in hits)

@@ -13,7 +13,6 @@ from xplearn_hamo.cards import CARD, KEY
 from xplearn_hamo.greedy import greedy_cover
 from xplearn_hamo.knee import CoverageCurve, Draw, knee
 from xplearn_hamo.neighbours import nearest_neighbours
-from xplearn_hamo.spaces import members
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -125,7 +124,7 @@ class CoverageSelector(Selector):
             return wanted, store.vectors(space, wanted)
         except ContractError:
             store.get(wanted)  # an unknown id is a fault; one that another learner wrote, without a vector, is not
-        found = sorted(set(wanted).intersection(members(store, space)))
+        found = sorted(set(wanted).intersection(store.ids(space)))
         return found, store.vectors(space, found)
 
 

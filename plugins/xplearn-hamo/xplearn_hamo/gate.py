@@ -14,7 +14,6 @@ from xplearn import ConfigError, ContractError, ExperienceStore, Query, Selectio
 from xplearn_hamo.moments import Moments, asked, digest, opening
 from xplearn_hamo.probe import Probe
 from xplearn_hamo.recent import Recent
-from xplearn_hamo.spaces import members
 
 if TYPE_CHECKING:
     from xplearn import AgentView, Capability
@@ -147,7 +146,7 @@ def learned_threshold(store: ExperienceStore, space: str, quantile: float) -> fl
 
     At most 2,048 keys are looked at, evenly spaced in the bank; each is compared with all. -1 where no two tasks have a key.
     """
-    ids = members(store, space)
+    ids = store.ids(space)
     looked_at = ids[:: max(1, math.ceil(len(ids) / _SAMPLE))]
     others = [store.from_task(experience.task) for experience in store.get(looked_at)]
     nearest = store.search(space, store.vectors(space, looked_at), 1, exclude=others)

@@ -66,7 +66,7 @@ class _Checked:
         return f"{cell.stream} {experiment.run.track}" + (cell.content if elsewhere else "")
 
 
-def _raised(check: Callable[[], None]) -> XplearnError | None:
+def _raised(check: Callable[[], object]) -> XplearnError | None:
     try:
         check()
     except XplearnError as error:

@@ -72,6 +72,16 @@ class StoreSearchContract(ComponentContract):
         with pytest.raises(ContractError, match="experience-1"):
             store.vectors("key", ["experience-1"])
 
+    def test_a_space_names_those_in_it_in_order(self, store: ExperienceStore) -> None:
+        fill(store, 4)
+        store.add([samples.experience(5)])
+        store.remove(["experience-1"])
+        assert store.ids("key") == ExperienceStore.ids(store, "key") == ["experience-0", "experience-2", "experience-3"]
+        store.open_space("other", encoder="f/4", dim=4)
+        assert store.ids("other") == []
+        with pytest.raises(ContractError, match="nowhere"):
+            store.ids("nowhere")
+
     def test_vectors_come_back_as_given(self, store: ExperienceStore) -> None:
         vectors = fill(store, 6)
         ids = [f"experience-{number}" for number in (5, 0, 3, 0)]
