@@ -43,7 +43,7 @@ def test_latent_memory_in_scienceworld_with_cloning(tmp_path):
     pytest.importorskip("xplearn_scienceworld")
     world = {"name": "scienceworld.text", "kinds": ["find-living-thing"], "step_caps": "papers", "demonstrations": "admissible"}
     mix = {
-        "stream": [{"env": world, "tasks": {"split": "train", "limit": 2}}],
+        "stream": [{"env": world, "tasks": {"split": "train", "limit": 3}}],
         "policy": TINY,
         "record": {"name": "core.record"},
         "selector": {"name": "core.nearest", "k": 1},
