@@ -1,11 +1,14 @@
-"""What all tests run with: files that need not outlive a power cut, and generated examples that know no clock."""
+"""What all tests run with: files that need not outlive a power cut, generated examples that know no clock, threads of one's own."""
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 
 import pytest
+
+from xplearn.policies.precision import set_threads
 
 try:
     import hypothesis
@@ -23,3 +26,11 @@ def _files_need_not_outlive_a_power_cut() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda file: None)
         yield
+
+
+@pytest.fixture(autouse=True)
+def _threads_of_its_own() -> Iterator[None]:
+    """A policy asks for threads of the whole process; a test must not leave them to the next."""
+    yield
+    if "torch" in sys.modules:
+        set_threads(0)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.calm import _files_need_not_outlive_a_power_cut  # noqa: F401
+from tests.calm import _files_need_not_outlive_a_power_cut, _threads_of_its_own  # noqa: F401
 from xplearn.cli import terminal
 
 
