@@ -207,6 +207,8 @@ def test_latest_figures_of_a_learner_win(tmp_path):
         (header(format=-5), "damaged .format is -5"),
         (header(panels=None), "damaged .panels is None"),
         (header(seed="0"), "damaged .seed is '0'"),
+        (header(parts={"policy": "core.random"}), "damaged .parts is"),
+        (header(results=[{"n": "12"}]), "damaged .results have no sound 'n'"),
         (header(status="asleep"), "damaged .status is 'asleep'"),
         (header(resolved=None), "damaged .resolved is None"),
         (header(resolved=[]), "damaged .resolved is "),

@@ -46,7 +46,7 @@ class Header:
     """As the user gave it."""
     resolved: dict[str, Any] = field(default_factory=dict)
     """With every default filled in."""
-    parts: dict[str, Any] = field(default_factory=dict)
+    parts: dict[str, dict[str, Any]] = field(default_factory=dict)
     """Name and every field of each part, by its path in the configuration."""
     packages: dict[str, str] = field(default_factory=dict)
     """Versions of Python and of the packages that can change a result."""
@@ -130,6 +130,8 @@ def _require_readable(header: Header) -> None:
         raise ValueError("resolved has no sound 'evaluate'")
     if not all(conforms(found.get("tasks", 0), int) for found in header.panels.values()):
         raise ValueError("panels have no sound 'tasks'")
+    if not all(conforms(row.get("n", 0), int) for row in header.results):
+        raise ValueError("results have no sound 'n'")
 
 
 def panel(tasks: Iterable[Task]) -> dict[str, Any]:
