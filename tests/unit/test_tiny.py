@@ -92,6 +92,18 @@ def test_a_saved_policy_loads_into_an_empty_one_as_it_was(tmp_path):
     assert _say(loaded, "The cup is on the key.") == _say(policy, "The cup is on the key.")
 
 
+def test_a_policy_that_was_loaded_is_saved_as_the_same_bytes(tmp_path):
+    _prepared().save(tmp_path / "first")
+    policy = _policy()
+    policy.load(tmp_path / "first")
+    policy.save(tmp_path / "second")
+    first, second = (
+        {str(path.relative_to(tmp_path / name)): path.read_bytes() for path in (tmp_path / name).rglob("*") if path.is_file()}
+        for name in ("first", "second")
+    )
+    assert first == second
+
+
 def test_loading_again_keeps_what_is_attached(tmp_path):
     policy = _prepared()
     policy.save(tmp_path / "policy")

@@ -55,10 +55,10 @@ def train_tokenizer(corpus: Iterable[str], vocabulary: int) -> Any:
 
 
 def load_tokenizer(folder: Path) -> Any:
-    """The tokenizer that ``save_pretrained`` wrote into ``folder``."""
-    from transformers import PreTrainedTokenizerFast
+    """The tokenizer of ``train_tokenizer`` that ``save_pretrained`` wrote into ``folder``; saved again, it is the same to the byte."""
+    from tokenizers import Tokenizer
 
-    return PreTrainedTokenizerFast.from_pretrained(folder)
+    return _chat_tokenizer(Tokenizer.from_file(str(folder / "tokenizer.json")))
 
 
 def write_tokenizer(tokenizer: Any) -> str:
