@@ -7,6 +7,7 @@ import random
 
 import numpy as np
 
+from xplearn.metrics.along import Choice, Effect, Effects
 from xplearn.metrics.board import Board, Contender, Difference, Standing
 from xplearn.metrics.bootstrap import Bootstrap, Interval
 from xplearn.metrics.continual import Matrix
@@ -89,6 +90,17 @@ def _placed(standing, best, place):
     versus = difference(standing.mean.mean - best, 3.5) if place else None
     values = {name: getattr(standing, name) for name in Standing.__slots__} | {"versus_best": versus}
     return Standing(**values | {"tied": versus is None or versus.p_holm >= 0.05})
+
+
+def effects(labels=CONFIGURATIONS) -> Effects:
+    """Of two axes with these labels each, from much better to much worse."""
+    first, *others = labels
+    choices = [Choice(axis, label, first) for axis in ("selector", first) for label in others]
+    found = [
+        Effect(choice=choice, difference=difference(12.0 - 3 * number, 4.0), each=(-20.0, 25.0), configurations=3, seeds=1)
+        for number, choice in enumerate(choices)
+    ]
+    return Effects(found=tuple(found), unmatched=(Choice("learner", labels[-1], first),))
 
 
 def matrix(arm="experience", *, domains=DOMAINS, reached=4, seed=0) -> Matrix:

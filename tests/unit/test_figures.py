@@ -22,7 +22,7 @@ ALLOWED = {"svg", "title", "desc", "g", "line", "rect", "path", "circle", "text"
 COORDINATES = ("x", "y", "x1", "y1", "x2", "y2", "cx", "cy", "r", "width", "height", "font-size", "rx")
 
 NAMES = ("leaderboard", "forest-base", "forest-plain", "forest-best", "profiles", "heatmap", "forgetting", "learning")
-NAMES += ("gain-and-bank", "coverage", "costs", "retention", "grid")
+NAMES += ("gain-and-bank", "coverage", "costs", "retention", "grid", "axes")
 BAD = pieces.HOSTILE
 
 
@@ -43,6 +43,7 @@ def drawn(names=pieces.CONFIGURATIONS):
         figures.costs(spent),
         figures.retention([board, pieces.board(names, title="webshop.text")]),
         figures.grid(cross, pieces.cross_scores(cross)),
+        figures.axes(board, pieces.effects(names)),
     ]
     return {figure.name: figure for figure in found}
 

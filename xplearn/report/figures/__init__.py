@@ -4,6 +4,7 @@ Every function takes ``name``, the anchor and file name of its figure, which a p
 are coloured by the classes of ``kit.css`` (``stylesheet()``) alone, carry no script and no reference, and show every text as text.
 """
 
+from xplearn.report.figures.axes import axes
 from xplearn.report.figures.cells import grid
 from xplearn.report.figures.curves import coverage
 from xplearn.report.figures.differences import Versus, forest
@@ -18,6 +19,7 @@ from xplearn.report.figures.standings import leaderboard
 __all__ = [
     "Cost",
     "Versus",
+    "axes",
     "costs",
     "coverage",
     "forest",

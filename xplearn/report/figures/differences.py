@@ -36,7 +36,7 @@ def forest(board: Board, versus: Versus = "base", *, name: str = "") -> Figure |
     if not rows:
         return None
     drawing = Drawing()
-    top = legend.legend(drawing, _entries(board, [found for _, found in rows]), 2.0) + 4.0
+    top = legend.legend(drawing, [*entries([found for _, found in rows], board.level), *_unseen(board)], 2.0) + 4.0
     end = top + interval.HEAD + _ROW * len(rows)
     values = [*interval.bounds([found.interval for _, found in rows]), 0.0]
     room = interval.room([found.interval.text(signed=True) for _, found in rows])
@@ -55,24 +55,27 @@ def forest(board: Board, versus: Versus = "base", *, name: str = "") -> Figure |
         y = top + interval.HEAD + number * _ROW
         with drawing.titled(_told(standing, found, versus)):
             _name(drawing, y, label, found)
-            _dot(drawing, scale, y + interval.NAME + interval.LINE / 2, found, told=found.p_holm < board.level)
+            dot(drawing, scale, y + interval.NAME + interval.LINE / 2, found, told=found.p_holm < board.level)
     title = f"Difference from {AGAINST[versus]}: {board.title}"
     return drawing.figure(interval.foot(top, end), name=name or f"forest-{versus}", title=title, caption=_caption(board, versus, rows))
 
 
-def _entries(board: Board, found: Sequence[Difference]) -> list[legend.Entry]:
-    """What is drawn."""
-    level = f"(Holm p < {board.level:.3g})"
-    told = [one.interval.mean for one in found if one.p_holm < board.level]
+def entries(found: Sequence[Difference], level: float) -> list[legend.Entry]:
+    """What is drawn of differences, each told where its p after Holm's correction lies below a level."""
+    remains = f"(Holm p < {level:.3g})"
+    told = [one.interval.mean for one in found if one.p_holm < level]
     known: list[tuple[bool, legend.Entry]] = [
-        (any(mean > 0 for mean in told), (legend.rule("k-whisker k-pos", shape="square", marked="k-pos"), f"better {level}")),
-        (any(mean <= 0 for mean in told), (legend.rule("k-whisker k-neg", shape="diamond", marked="k-neg"), f"worse {level}")),
+        (any(mean > 0 for mean in told), (legend.rule("k-whisker k-pos", shape="square", marked="k-pos"), f"better {remains}")),
+        (any(mean <= 0 for mean in told), (legend.rule("k-whisker k-neg", shape="diamond", marked="k-neg"), f"worse {remains}")),
         (len(told) < len(found), (legend.rule("k-whisker k-none", shape="circle", marked="k-hollow k-none"), "not told apart")),
     ]
-    entries = [entry for drawn, entry in known if drawn]
-    if board.detectable is not None:
-        entries.append((legend.patch("k-band", "k-grid"), f"under {board.detectable:.1f}: found less than four times in five"))
-    return entries
+    return [entry for drawn, entry in known if drawn]
+
+
+def _unseen(board: Board) -> list[legend.Entry]:
+    if board.detectable is None:
+        return []
+    return [(legend.patch("k-band", "k-grid"), f"under {board.detectable:.1f}: found less than four times in five")]
 
 
 def _name(drawing: Drawing, y: float, name: str, found: Difference) -> None:
@@ -81,10 +84,11 @@ def _name(drawing: Drawing, y: float, name: str, found: Difference) -> None:
 
 
 def _aside(found: Difference) -> str:
-    return f"{_p(found.p_holm)} · {found.worse} of {found.tasks} worse"
+    return f"{p_value(found.p_holm)} · {found.worse} of {found.tasks} worse"
 
 
-def _dot(drawing: Drawing, scale: Scale, y: float, found: Difference, *, told: bool) -> None:
+def dot(drawing: Drawing, scale: Scale, y: float, found: Difference, *, told: bool) -> None:
+    """A difference on its line, by sign and by whether it is told, with its figures at the right."""
     if not told:
         interval.dot(drawing, scale, y, found.interval, look="k-none", mark="k-hollow k-none")
     elif found.interval.mean > 0:
@@ -94,7 +98,8 @@ def _dot(drawing: Drawing, scale: Scale, y: float, found: Difference, *, told: b
     interval.figures(drawing, y, found.interval.text(signed=True), strong=told)
 
 
-def _p(value: float) -> str:
+def p_value(value: float) -> str:
+    """With as many digits as anyone needs."""
     return "p < 0.001" if value < 0.001 else f"p = {value:.3f}" if value < 0.1 else f"p = {value:.2f}"
 
 

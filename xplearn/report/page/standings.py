@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 from xplearn.metrics.compare import harness
 from xplearn.report import figures, sheets
+from xplearn.report.choices import effects, unmatched
 from xplearn.report.figure import Piece, Section, Sheet
 from xplearn.report.page.material import Material
 
 if TYPE_CHECKING:
+    from xplearn.metrics.along import Effects
     from xplearn.metrics.board import Board, Standing
 
 
@@ -37,33 +39,35 @@ def _words(standings: Sequence[Standing]) -> list[str]:
 
 def _boards(material: Material) -> Iterator[Section]:
     if material.everywhere is not None:
-        yield _everywhere(material.everywhere, material.boards)
+        yield _everywhere(material.everywhere, material.boards, effects(material.everywhere, material.cross))
     several = len(material.boards) > 1
     for number, board in enumerate(material.boards, start=1):
         suffix = f"-{number}" if several else ""
         name, title = f"board{suffix}", board.title if several else "Leaderboard"
-        main, arms, rest = _main(board, suffix), _arms(board, suffix), _rest(board, suffix)
+        changed = effects(board, material.cross)
+        main, arms, rest = _main(board, changed, suffix), _arms(board, suffix), _rest(board, changed, suffix)
         table = sheets.leaderboard_sheet(board, name=f"leaderboard-table{suffix}")
-        yield _section(name, title, board, *((main, [*arms, table, *rest]) if several else ([*main, table, *arms], rest)))
+        yield _section(name, title, _lead(board, changed), *((main, [*arms, table, *rest]) if several else ([*main, table, *arms], rest)))
 
 
-def _everywhere(board: Board, boards: Sequence[Board]) -> Section:
+def _everywhere(board: Board, boards: Sequence[Board], changed: Effects) -> Section:
     """Who wins where comes first, then what a board has."""
-    main = [*_main(board, "-all"), sheets.contest_sheet(board, boards), *_arms(board, "-all")]
-    rest = [sheets.leaderboard_sheet(board, name="leaderboard-table-all"), *_rest(board, "-all")]
-    return _section("board-all", "All environments", board, main, rest)
+    main = [*_main(board, changed, "-all"), sheets.contest_sheet(board, boards), *_arms(board, "-all")]
+    rest = [sheets.leaderboard_sheet(board, name="leaderboard-table-all"), *_rest(board, changed, "-all")]
+    return _section("board-all", "All environments", _lead(board, changed), main, rest)
 
 
-def _section(name: str, title: str, board: Board, main: Iterable[Piece | None], rest: Iterable[Piece | None]) -> Section:
+def _section(name: str, title: str, lead: str, main: Iterable[Piece | None], rest: Iterable[Piece | None]) -> Section:
     shown, aside = ([piece for piece in of if piece is not None] for of in (main, rest))
-    return Section(name=name, title=title, lead=_lead(board), pieces=[*shown, *aside], aside=[piece.name for piece in aside])
+    return Section(name=name, title=title, lead=lead, pieces=[*shown, *aside], aside=[piece.name for piece in aside])
 
 
-def _main(board: Board, suffix: str) -> list[Piece | None]:
+def _main(board: Board, changed: Effects, suffix: str) -> list[Piece | None]:
     """What everyone should see."""
     return [
         figures.leaderboard(board, name=f"leaderboard{suffix}"),
         figures.forest(board, "base", name=f"forest-base{suffix}"),
+        figures.axes(board, changed, name=f"axes{suffix}"),
     ]
 
 
@@ -72,15 +76,16 @@ def _arms(board: Board, suffix: str) -> list[Piece | None]:
     return [figures.forest(board, "plain", name=f"forest-plain{suffix}"), figures.retention([board], name=f"retention{suffix}")]
 
 
-def _rest(board: Board, suffix: str) -> list[Piece | None]:
+def _rest(board: Board, changed: Effects, suffix: str) -> list[Piece | None]:
     return [
         figures.forest(board, "best", name=f"forest-best{suffix}"),
         figures.profiles(board, name=f"profiles{suffix}"),
         sheets.differences_sheet(board, name=f"differences-table{suffix}"),
+        sheets.axes_sheet(board, changed, name=f"axes-table{suffix}"),
     ]
 
 
-def _lead(board: Board) -> str:
+def _lead(board: Board, changed: Effects) -> str:
     panel = ", ".join(f"{tasks} task{'' if tasks == 1 else 's'} of {domain}" for domain, tasks in board.panel.items())
     parts = [f"Evaluated on {panel}; intervals hold {100 * board.confidence:g} % and are over {board.over}."]
     if board.detectable is not None:
@@ -92,6 +97,8 @@ def _lead(board: Board) -> str:
             f"Negative transfer: {len(worse)} of {len(board.standings)} got worse than Base on some task, {name} on the most "
             f"({most.worse} of {most.tasks})."
         )
+    if not changed.found and changed.unmatched:
+        parts.append(unmatched(changed))
     return " ".join(parts)
 
 

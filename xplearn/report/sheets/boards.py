@@ -44,7 +44,7 @@ def detectable(board: Board) -> str:
 def differences_sheet(board: Board, *, name: str = "differences-table") -> Sheet | None:
     """Every paired difference with its interval, both p values, and the tasks that got better and worse."""
     rows = [
-        [standing.contender.name, against, *_difference(found)]
+        [standing.contender.name, against, *difference_cells(found)]
         for standing in board.standings
         for against, found in (("Base", standing.versus_base), ("plain", standing.versus_plain), ("best", standing.versus_best))
         if found is not None
@@ -119,7 +119,8 @@ def _differences(board: Board) -> list[Difference]:
     return [one for one in found if one is not None]
 
 
-def _difference(found: Difference) -> list[Cell]:
+def difference_cells(found: Difference) -> list[Cell]:
+    """Its interval, both p, and the tasks that are better, worse, and all."""
     return [found.interval, _p(found.p), _p(found.p_holm), found.better, found.worse, found.tasks]
 
 
