@@ -274,7 +274,7 @@ def test_a_changed_file_adds_cells_and_leaves_the_folders_of_others_alone(tmp_pa
     assert watching.begun == ["counting · seed 2"]
     assert [cell.id for cell in after.cells] == ["counting · seed 0", "counting · seed 1", "counting · seed 2"]
     assert all((after.folder / run / "run.json").exists() for run in gone)
-    assert watching.notes == [f"no longer in the file, and left alone in {after.folder}: {', '.join(sorted(gone))}"]
+    assert watching.notes == [f"no longer in the file, and left alone: 2 runs in {after.folder} ({', '.join(sorted(gone))})"]
 
 
 def test_priority_decides_what_a_small_budget_runs(tmp_path):
@@ -301,7 +301,7 @@ def test_a_process_that_loses_whoever_started_it_stops_and_its_cell_goes_on_late
     worker = subprocess.Popen(
         [sys.executable, "-m", "xplearn.experiment.cross.worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
     )
-    worker.stdin.write(json.dumps({"id": "a", "given": long, "folder": str(tmp_path)}).encode() + b"\n")
+    worker.stdin.write(json.dumps({"id": "a", "given": long, "folder": str(tmp_path / "a")}).encode() + b"\n")
     worker.stdin.flush()
     deadline = time.monotonic() + 60
     while worker.poll() is None and time.monotonic() < deadline:

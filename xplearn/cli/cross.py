@@ -104,7 +104,7 @@ def _preview(file: str, plugins: Plugins) -> int:
     from xplearn.cli.crossed import counted, duration, footnotes, standing, why
     from xplearn.experiment.cross.preview import preview
 
-    cross, ahead = preview(file, plugins)
+    cross, ahead, notes = preview(file, plugins)
     reasons = why(cross)
     for number, found in enumerate(ahead, start=1):
         print(printable(f"{number:>4}. {found.cell.id}  {_ahead(found, reasons)}"))
@@ -119,6 +119,8 @@ def _preview(file: str, plugins: Plugins) -> int:
     took = f", about {duration(sum(known))} one after the other" if known and len(known) == len(ahead) else ""
     print(counted(cross))
     _require_any(cross)
+    for note in notes:
+        print(printable(note))
     print(f"to run: {len(ahead)} cells, at most {episodes:,} episodes (what cells share is played once){took}; nothing was played")
     return 0
 

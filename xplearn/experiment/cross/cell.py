@@ -33,10 +33,11 @@ class Outcome:
 
 
 def run_cell(given: Raw, folder: Path, plugins: Plugins, observer: Observer) -> Outcome:
-    """Run the experiment of a cell, or go on with it, in the folder of its cross."""
+    """Run the experiment of a cell, or go on with it, in a folder in that of its cross."""
     try:
         experiment, _ = load_experiment(given, [], plugins.registry)
-        result = run_experiment(experiment, plugins=plugins, given=given, observer=observer, shared=Shared(folder / SHARED))
+        shared = Shared(folder.parent / SHARED)
+        result = run_experiment(experiment, plugins=plugins, given=given, folder=folder, observer=observer, shared=shared)
     except (Exception, SystemExit) as error:
         full = isinstance(error, OSError) and error.errno == errno.ENOSPC
         return Outcome(reason=_reason(error), full=full)

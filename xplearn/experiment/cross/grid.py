@@ -18,9 +18,18 @@ from xplearn.schema import Experiment
 Done = Callable[[Planned], bool]
 """Whether the run of a cell is finished."""
 
+Placed = Callable[[Planned], Planned]
+"""The cell with the folder of its run."""
 
-def build_grid(file: CrossFile, plugins: Plugins, done: Done) -> list[Planned]:
+
+def build_grid(file: CrossFile, plugins: Plugins, done: Done, placed: Placed = lambda cell: cell) -> list[Planned]:
     """Every cell in the order of the grid; nothing is played, and what is done is not looked at again.
+
+    Args:
+        file: what was asked for.
+        plugins: where parts are found.
+        done: says of a cell in its place whether it is finished.
+        placed: gives it its place; by default a new one.
 
     Raises:
         ConfigError: the base or the value of an axis is wrong wherever it is used, or cells would write one bank.
@@ -29,7 +38,7 @@ def build_grid(file: CrossFile, plugins: Plugins, done: Done) -> list[Planned]:
     composed = [composer.cell(labels) for labels in file.combinations()]
     require_meant(composed, file)
     checked = _Checked(plugins)
-    cells = [cell if cell.experiment is None or done(cell) else checked.judged(cell, cell.experiment) for cell in composed]
+    cells = [cell if cell.experiment is None or done(cell) else checked.judged(cell, cell.experiment) for cell in map(placed, composed)]
     require_meant(cells, file)
     _require_own_banks(cells)
     return _without_twins(cells)

@@ -53,7 +53,7 @@ class Here:
         """Run the cell; the result is there when this returns."""
         future: Future[Outcome] = Future()
         with self._watching.inside() as observer:
-            future.set_result(run_cell(cell.given, self._folder, self._plugins, observer))
+            future.set_result(run_cell(cell.given, self._folder / cell.folder, self._plugins, observer))
         return future
 
 
@@ -102,7 +102,7 @@ class Jobs:
             except OSError as error:
                 return Outcome(reason=f"its process cannot be started: {error.strerror}")
             self._processes.append(process)
-        answer = _ask(process, {"id": cell.id, "given": cell.given, "folder": str(self._folder)})
+        answer = _ask(process, {"id": cell.id, "given": cell.given, "folder": str(self._folder / cell.folder)})
         with self._guard:
             self._processes.remove(process)
         try:

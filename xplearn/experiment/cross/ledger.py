@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
@@ -15,6 +15,9 @@ from xplearn.experiment.cross.planned import Planned
 from xplearn.record.cross import NAME, Cell, Cross, State, load_cross
 from xplearn.record.folder import RunFolder
 from xplearn.record.header import Header, read_header
+
+MOST_NAMED = 3
+"""Folders that are named where there are more."""
 
 
 def recorded(folder: Path) -> Cross | None:
@@ -30,7 +33,7 @@ def recorded(folder: Path) -> Cross | None:
 
 def finished(folder: Path) -> bool:
     """Whether a folder holds a finished run."""
-    header = _header(folder)
+    header = header_in(folder)
     return header is not None and header.status == "finished"
 
 
@@ -102,10 +105,25 @@ class Ledger:
         return frozenset(cell.id for cell in self.cross.cells if cell.state == "failed")
 
     def left_alone(self) -> list[str]:
-        """Run folders of cells that are no longer in the file."""
-        planned = {cell.folder for cell in self._grid.values()}
-        gone = sorted({cell.run for cell in self._before.values()} - planned - {""})
-        return [name for name in gone if (self.folder / name).is_dir()]
+        """Lines on runs that lie here and are none of this cross any more: made with other versions, or of cells no longer in the file."""
+        cells = self._grid.values()
+        anew = [cell for cell in cells if cell.runs and cell.earlier and not header_in(self.folder / cell.folder)]
+        replaced = {cell.folders[-2]: cell.outdated for cell in anew}
+        planned = {cell.folders[0] for cell in cells}
+        gone = {run for cell in self._before.values() if (run := cell.run) and not planned & {run, run.rpartition(".")[0]}}
+        gone = {run for run in gone if (self.folder / run).is_dir()}
+        lines = []
+        if replaced:
+            why = next(iter(replaced.values()))
+            lines.append(f"made with other versions ({why}), left alone, and run again: {self._names(replaced)}")
+        if gone:
+            lines.append(f"no longer in the file, and left alone: {self._names(gone)}")
+        return lines
+
+    def _names(self, runs: Collection[str]) -> str:
+        """How many runs, the first of them, and where."""
+        first = ", ".join(sorted(runs)[:MOST_NAMED]) + (" …" if len(runs) > MOST_NAMED else "")
+        return f"{len(runs)} run{'s' if len(runs) > 1 else ''} in {self.folder} ({first})"
 
     def mark(self, id: str, state: State, reason: str = "", seconds: float = 0.0) -> Cell:
         """Note how a cell stands, after so many more seconds."""
@@ -138,7 +156,7 @@ class Ledger:
         if not planned.runs or before is None or before.run not in ("", planned.folder):
             before = None
         seconds = before.seconds if before else 0.0
-        header = _header(self.folder / cell.run) if cell.run and planned.runs else None
+        header = header_in(self.folder / cell.run) if cell.run and planned.runs else None
         if header is not None and header.status == "finished":
             return replace(cell, state="finished", reason="", seconds=seconds)
         if planned.state == "waiting" and before is not None and before.state == "failed":
@@ -146,7 +164,8 @@ class Ledger:
         return replace(cell, reason=cell.reason or ("interrupted" if header is not None else ""), seconds=seconds)
 
 
-def _header(folder: Path) -> Header | None:
+def header_in(folder: Path) -> Header | None:
+    """The header of the run in a folder; None where there is none, or none that can be read."""
     try:
         return read_header(RunFolder(folder).header)
     except XplearnError:

@@ -39,6 +39,10 @@ class Planned:
     reason: str = ""
     mistake: str = ""
     """Path of the key whose value is wrong in itself, not beside the others; empty where none is known to be."""
+    earlier: int = 0
+    """Number of its runs that were made with other versions than are installed."""
+    outdated: str = ""
+    """In what the last of them differs."""
 
     @property
     def runs(self) -> bool:
@@ -56,7 +60,13 @@ class Planned:
     @cached_property
     def folder(self) -> str:
         """Name of its run's folder in that of the cross."""
-        return folder_name(self._resolved) if self.experiment else ""
+        return self.folders[-1]
+
+    @cached_property
+    def folders(self) -> list[str]:
+        """Names of the folders of its runs, those made with other versions first."""
+        name = folder_name(self._resolved) if self.experiment else ""
+        return [name, *(f"{name}.{number}" for number in range(2, self.earlier + 2))]
 
     @cached_property
     def content(self) -> str:

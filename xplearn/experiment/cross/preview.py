@@ -27,8 +27,8 @@ class Ahead:
     """As long as finished cells with most of its labels took; None before any is finished."""
 
 
-def preview(source: Source, plugins: Plugins) -> tuple[Cross, Sequence[Ahead]]:
-    """Every cell as it stands, and those that are there to be run in the order they would be. Nothing is written.
+def preview(source: Source, plugins: Plugins) -> tuple[Cross, Sequence[Ahead], Sequence[str]]:
+    """Every cell as it stands, those that are there to be run in the order they would be, and lines to tell. Nothing is written.
 
     Raises:
         ConfigError: something in the file is wrong.
@@ -41,7 +41,7 @@ def preview(source: Source, plugins: Plugins) -> tuple[Cross, Sequence[Ahead]]:
     ordered = sorted(ledger.open(), key=lambda cell: rank(file, cell, failed=cell.id in failed))
     cells = ledger.cross.cells
     ahead = [Ahead(cell=ledger[cell.id], episodes=counter.episodes(cell), seconds=expected(cell, cells)) for cell in ordered]
-    return ledger.cross, ahead
+    return ledger.cross, ahead, ledger.left_alone()
 
 
 class _Counter:

@@ -15,6 +15,7 @@ from xplearn.experiment.cross.cell import Outcome
 from xplearn.experiment.cross.file import CrossFile, Source, read_cross
 from xplearn.experiment.cross.grid import build_grid
 from xplearn.experiment.cross.jobs import Here, Jobs, Runner
+from xplearn.experiment.cross.kept import Kept
 from xplearn.experiment.cross.ledger import Ledger, finished, locked, recorded
 from xplearn.experiment.cross.order import Budget, Queue, expected
 from xplearn.experiment.cross.planned import Planned
@@ -42,7 +43,7 @@ def plan(file: CrossFile, plugins: Plugins) -> list[Planned]:
     Raises:
         ConfigError: something in the file is wrong.
     """
-    return build_grid(file, plugins, lambda cell: finished(file.folder / cell.folder))
+    return build_grid(file, plugins, lambda cell: finished(file.folder / cell.folder), Kept(file.folder, plugins).placed)
 
 
 def run_cross(source: Source, *, plugins: Plugins, budget: Budget | None = None, observer: CrossObserver | None = None) -> CrossResult:
@@ -68,10 +69,10 @@ def run_cross(source: Source, *, plugins: Plugins, budget: Budget | None = None,
         ledger = Ledger(file, grid, recorded(file.folder))
         if not any(cell.runs for cell in grid):
             return CrossResult(folder=file.folder, cross=ledger.cross)
-        left = ledger.left_alone()
+        notes = ledger.left_alone()
         ledger.keep()
-        if left:
-            watching.note(f"no longer in the file, and left alone in {file.folder}: {', '.join(left)}")
+        for note in notes:
+            watching.note(note)
         runner: Runner = Here(file.folder, plugins, watching) if budget.jobs == 1 else Jobs(file.folder, budget.jobs, lock)
         queue = Queue(file, ledger.open(), budget, lambda cell: expected(cell, ledger.cross.cells), ledger.failed())
         with runner, _Walk(ledger, runner, watching) as walk:
