@@ -26,13 +26,14 @@ EXAMPLES = """examples:
 """
 
 STATUS_INTERRUPTED = 130
+STATUS_TERMINATED = 143
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command.
 
     Returns:
-        Exit status: 0, 2 for an error the user can mend, 130 after Ctrl-C.
+        Exit status: 0, 2 for an error the user can mend, 130 after Ctrl-C, 143 after SIGTERM.
     """
     # A decoder that spins beside a JVM or an environment worker loses most of its speed; torch reads this when first imported.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
@@ -60,9 +61,11 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         print("the disk is full; make room and repeat the command, it goes on from here", file=sys.stderr)
         return 2
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
+        from xplearn.cli.ending import Terminated
+
         print("\ninterrupted; the same command goes on from here", file=sys.stderr)
-        return STATUS_INTERRUPTED
+        return STATUS_TERMINATED if isinstance(stop, Terminated) else STATUS_INTERRUPTED
 
 
 def _call(namespace: argparse.Namespace) -> int:

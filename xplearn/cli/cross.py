@@ -54,6 +54,7 @@ def add(commands: Commands) -> None:
 def call(args: argparse.Namespace) -> int:
     """Run the cross and print its grid, and last its folder; status 1 where a cell failed."""
     from xplearn.cli.crossed import render
+    from xplearn.cli.ending import terminable
     from xplearn.cli.terminal import console
     from xplearn.experiment.cross.order import Budget
     from xplearn.experiment.cross.run import run_cross
@@ -65,7 +66,8 @@ def call(args: argparse.Namespace) -> int:
     budget = Budget(minutes=args.minutes, cells=args.cells, jobs=args.jobs)
     if args.dry_run:
         return _preview(args.file, installed())
-    result = run_cross(args.file, plugins=installed(), budget=budget, observer=_Watching(args.quiet))
+    with terminable():
+        result = run_cross(args.file, plugins=installed(), budget=budget, observer=_Watching(args.quiet))
     render(result.cross, result.folder, console())
     return _ended(result.cross, result.folder)
 

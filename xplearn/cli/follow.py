@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
+KILLED = "it says that it is running, and no process works on it: it was killed; the same command goes on with it"
+
 SECONDS = 1.0
 """Between one look and the next."""
 
@@ -67,7 +69,7 @@ class RunView:
         self._run.refresh()
         text.render(self._run, console)
         if self._killed:
-            console.print("it says that it is running, and no process works on it: it was killed; the same command goes on with it")
+            console.print(KILLED)
 
 
 def follow(view: View, console: Console) -> int:

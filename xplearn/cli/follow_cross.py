@@ -6,6 +6,7 @@ import contextlib
 import io
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,10 +19,23 @@ if TYPE_CHECKING:
 
     from xplearn.record.following import Following
 
+KILLED = "no process works on this cross: the same command goes on with it"
+
 
 def finished(cross: Cross, folder: Path) -> list[Path]:
     """Run folders of the finished cells, in the order of the grid."""
     return list(dict.fromkeys(folder / cell.run for cell in cross.cells if cell.state == "finished" and cell.run))
+
+
+def as_it_is(cross: Cross, folder: Path) -> tuple[Cross, bool]:
+    """The cross with what is under way as interrupted where no process works on it any more; and whether that is so."""
+    from xplearn.record.following import held
+
+    killed = any(cell.state == "running" for cell in cross.cells) and not held(folder)
+    if not killed:
+        return cross, False
+    cells = [replace(cell, state="waiting", reason="interrupted") if cell.state == "running" else cell for cell in cross.cells]
+    return replace(cross, cells=cells), True
 
 
 def summary(cross: Cross, folder: Path, console: Console) -> None:
@@ -71,9 +85,9 @@ class CrossView:
         return ended or self._killed
 
     def farewell(self, console: Console) -> None:
-        summary(self._cross, self._folder, console)
+        summary(as_it_is(self._cross, self._folder)[0] if self._killed else self._cross, self._folder, console)
         if self._killed:
-            console.print("no process works on this cross: the same command goes on with it", markup=False)
+            console.print(KILLED, markup=False)
 
     def _grid(self, width: int) -> RenderableType:
         """The scores, drawn anew when a cell has ended."""

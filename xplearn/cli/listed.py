@@ -33,8 +33,11 @@ def listed(folder: Path) -> str:
 
 def _ended(run: Run) -> str:
     """Status, and the score of each arm at its last evaluation or how many episodes there are so far."""
+    from xplearn.record.following import held
+
     if run.header.status != "finished":
-        return f"{run.header.status}, {sum(1 for _ in run.episodes())} episodes so far"
+        killed = run.header.status == "running" and not held(run.path)
+        return f"{'killed' if killed else run.header.status}, {sum(1 for _ in run.episodes())} episodes so far"
     scores = [f"{score:.1f}{words}" for arm, words in ARMS.items() if (score := _score(run, arm)) is not None]
     lost = f" with {missing} evaluated episodes lost" if (missing := run.missing()) else ""
     return f"finished{lost}" + (f", score {', '.join(scores)}" if scores else "")

@@ -23,6 +23,7 @@ def add(commands: Commands) -> None:
 
 def call(args: argparse.Namespace) -> int:
     """Run, print the table, and last the run folder."""
+    from xplearn.cli.ending import terminable
     from xplearn.cli.progress import observer
     from xplearn.cli.terminal import console
     from xplearn.config import load_experiment
@@ -34,7 +35,7 @@ def call(args: argparse.Namespace) -> int:
     source, overrides = split_experiment(args.overrides)
     plugins = installed()
     experiment, given = load_experiment(source, overrides, plugins.registry)
-    with observer(args.quiet) as watching:
+    with terminable(), observer(args.quiet) as watching:
         result = run_experiment(experiment, plugins=plugins, given=given, observer=watching)
     render(load(result.folder), console())
     print(result.folder, flush=True)

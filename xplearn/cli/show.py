@@ -53,21 +53,31 @@ def call(args: argparse.Namespace) -> int:
         return 0
     text.render(runs[0], console())
     if runs[0].header.status == "running":
-        print(printable(f"look on while it goes on: xplearn show {runs[0].path} --follow"))
+        print(_going_on(runs[0].path))
     return 0
+
+
+def _going_on(run: Path) -> str:
+    """What to do about a run that says that it is running."""
+    from xplearn.cli.follow import KILLED
+    from xplearn.record.following import held
+
+    return printable(f"look on while it goes on: xplearn show {run} --follow" if held(run) else KILLED)
 
 
 def _cross(folder: Path) -> int:
     """Print the grid of a cross, then its finished runs on leaderboards."""
-    from xplearn.cli.follow_cross import finished, summary
+    from xplearn.cli.follow_cross import KILLED, as_it_is, finished, summary
     from xplearn.cli.terminal import console
     from xplearn.record.cross import load_cross
     from xplearn.report.ranked import render
 
-    cross = load_cross(folder)
+    cross, killed = as_it_is(load_cross(folder), folder)
     summary(cross, folder, console())
     render(list(_readable(finished(cross, folder))), cross, console())
-    if any(cell.state == "running" for cell in cross.cells):
+    if killed:
+        print(KILLED)
+    elif any(cell.state == "running" for cell in cross.cells):
         print(printable(f"look on while it goes on: xplearn show {folder} --follow"))
     return 0
 
