@@ -149,7 +149,7 @@ def test_an_endpoint_that_hangs_or_talks_nonsense_is_asked_again_and_counted(mod
     good = model.reply(0, None)
     replies = {"number 1": model.HANG, "number 2": (200, good[1].replace(b"1. Find", b"I am sorry")), "number 3": (200, b"{}")}
     model.reply = lambda _, request: next((reply for words, reply in replies.items() if words in str(request)), good)
-    settings = EndpointConfig(url=model.url, model="small", retries=1, backoff_seconds=0.0, timeout_seconds=0.2)
+    settings = EndpointConfig(url=model.url, model="small", retries=1, backoff_seconds=0.0, timeout_seconds=1.5)
     with FakeAgent() as agent:
         figures = CardWriter(writer="endpoint", endpoint=settings).learn([samples.trajectory(number) for number in range(4)], agent)
         assert [card.meta["writer"] for card in agent.store] == ["endpoint", "rules", "rules", "rules"]

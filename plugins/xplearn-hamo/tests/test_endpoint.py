@@ -22,7 +22,7 @@ def told(number=0):
 
 @pytest.fixture
 def config(model):
-    return EndpointConfig(url=model.url, model="small", timeout_seconds=5.0, retries=2, backoff_seconds=0.01)
+    return EndpointConfig(url=model.url, model="small", timeout_seconds=60.0, retries=2, backoff_seconds=0.01)
 
 
 def writer(config):
@@ -35,8 +35,11 @@ def writer(config):
     ids=["hang", "500", "429", "malformed", "no choices", "no outline", "out of order"],
 )
 def test_failures_and_nonsense_are_asked_again(model, config, bad):
-    model.script(bad, GOOD)
-    config.timeout_seconds = 0.3
+    def reply(number, request):
+        config.timeout_seconds = 60.0  # of the next: an answer has more time than silence
+        return GOOD if number else bad
+
+    config.timeout_seconds, model.reply = 1.0, reply
     assert writer(config).write([told()]) == [LINES]
     assert len(model.requests) == 2
 
