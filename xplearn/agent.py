@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -48,6 +49,8 @@ class Agent:
         self.position: tuple[int, int] = (0, 0)
         self.checkpoint: Checkpoint = NoCheckpoint()
         self.journal: Journal = NoJournal()
+        self.reached: Counter[bool] = Counter()
+        """Selections of which something reached the policy, and of which nothing did: a conditioner may pass over what it cannot use."""
 
     @property
     def parts(self) -> Mapping[str, Component]:
@@ -87,7 +90,9 @@ class Agent:
         _require(self.conditioner, "conditionings", len(conditionings), len(queries))
         _require_each(self.conditioner, conditionings, Conditioning)
         for query, selection, conditioning in zip(queries, selections, conditionings, strict=True):
-            if not selection.experiences and (conditioning.memory is not None or conditioning.messages != query.messages):
+            if selection.experiences:
+                self.reached[changes(query, conditioning)] += 1
+            elif changes(query, conditioning):
                 raise ContractError(type(self.conditioner).__name__, "an empty selection must leave the messages unchanged, without memory")
         return selections, conditionings
 
@@ -101,6 +106,11 @@ class Agent:
         answers = iter(chosen)
         for query, old in zip(queries, kept, strict=True):
             yield old if old is not None else without_task(next(answers), query.task.id)
+
+
+def changes(query: Query, conditioning: Conditioning) -> bool:
+    """Whether anything but the bare conversation reaches the policy."""
+    return conditioning.memory is not None or conditioning.messages != query.messages
 
 
 def without_task(selection: Selection, task: str) -> Selection:

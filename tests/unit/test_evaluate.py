@@ -1,5 +1,6 @@
 import contextlib
 import dataclasses
+from dataclasses import dataclass
 
 import pytest
 
@@ -9,10 +10,15 @@ from xplearn.experiment.evaluate import arms, evaluate, panels
 from xplearn.experiment.observer import Silent
 from xplearn.experiment.opening import open_run
 from xplearn.experiment.prepare import corpus
+from xplearn.experiment.run import run_experiment
 from xplearn.experiment.stream import domains
+from xplearn.hookspecs import hookimpl
+from xplearn.interfaces import Conditioner
 from xplearn.record.folder import RunFolder
 from xplearn.record.header import read_header
+from xplearn.record.reader import load
 from xplearn.testing.dial import dial_plugins
+from xplearn.types import Conditioning
 
 MIX = {
     "stream": [{"env": "core.counting", "tasks": {"limit": 2}}, {"env": "core.errands", "tasks": {"limit": 2}}],
@@ -118,3 +124,42 @@ def test_policy_that_needs_a_corpus_is_prepared_once_and_restored_after(tmp_path
     with opened(tmp_path) as run:
         assert run.agent.policy.now == 66
     assert len(calls) == 1
+
+
+@dataclass(kw_only=True)
+class Deaf(Conditioner):
+    """Passes over whatever was selected, as one does that finds no vectors of it."""
+
+    provides = frozenset({"conditioner.text", "conditioner.shows"})
+
+    def condition(self, queries, selections):
+        return [Conditioning(messages=query.messages) for query in queries]
+
+
+class DeafPlugin:
+    @hookimpl
+    def xplearn_register(self, registry):
+        registry.add("conditioner", "ear", f"{__name__}:Deaf")
+
+
+@pytest.mark.parametrize(("conditioner", "reached"), [("deaf.ear", False), ("core.prompt", True)])
+def test_a_bank_of_which_nothing_reaches_the_policy_is_told_and_not_recorded_as_shown(tmp_path, conditioner, reached):
+    plugins = dial_plugins()
+    plugins.add("deaf", DeafPlugin())
+    mix = {
+        "stream": [{"env": "core.errands", "tasks": {"limit": 3}}],
+        "policy": "dial.policy",
+        "record": "core.record",
+        "selector": "core.bm25",
+        "conditioner": conditioner,
+        "evaluate": {"tasks": {"limit": 2, "split": "test"}, "resamples": 100},
+        "run": {"dir": str(tmp_path)},
+    }
+    experiment, given = load_experiment(mix, [], plugins.registry)
+    run = load(run_experiment(experiment, plugins=plugins, given=given).folder)
+    played = [phase for phase in run.phases() if phase.startswith("eval")]
+    shown = [bool(step.selection.experiences) for phase in played for found in run.trajectories(phase) for step in found.steps]
+    assert any(shown) == reached
+    told = [line for line in run.header.warnings if "nothing of the bank reached the policy" in line]
+    assert len(told) == (not reached)
+    assert all("'deaf.ear' passes over all that selector 'core.bm25' selects" in line for line in told)

@@ -75,6 +75,11 @@ class Context:
     def _readings(self) -> dict[str, Reading]:
         return {path: Reading(self.agent) for path, _, _ in self.parts.learners()} if self.shared is not None else {}
 
+    def warn(self, line: str) -> None:
+        """Tell what a reader of the figures must know, now and in the header."""
+        self.observer.note(line)
+        self.header.warnings += [line] if line not in self.header.warnings else []
+
     def seen_from(self, path: str) -> AgentView:
         """The agent as the part at a path sees it: what a learner reads is noted where its calls may be shared."""
         return self._readings.get(path, self.agent)

@@ -50,6 +50,7 @@ def evaluate(run: Context, point: int) -> None:
     if str(point) in run.header.bank:
         return
     before = run.agent.store.digest()
+    run.agent.reached.clear()
     with run.agent.store.frozen():
         for name, (domain, tasks) in run.panels.items():
             play(run, domain.env, _episodes(run, point, name, tasks), sampling(run.experiment.evaluate.sampling))
@@ -57,8 +58,19 @@ def evaluate(run: Context, point: int) -> None:
     if before != after:
         raise ContractError("evaluation", f"the bank changed while it was frozen (digest {before} before, {after} after)")
     run.writer.sync()
+    _tell_unused(run)
     run.header.bank[str(point)] = {"before": before, "after": after}
     run.header.write(run.folder.header)
+
+
+def _tell_unused(run: Context) -> None:
+    reached, conditioner = run.agent.reached, run.agent.conditioner
+    if reached[False] and not reached[True] and not conditioner.on_request:
+        run.warn(
+            f"nothing of the bank reached the policy though {reached[False]} selections were made: conditioner "
+            f"'{run.experiment.conditioner.name}' passes over all that selector '{run.experiment.selector.name}' selects, e.g. for want of "
+            "vectors in its space; both arms are one"
+        )
 
 
 def arms(run: Context) -> list[Arm]:

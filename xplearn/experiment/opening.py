@@ -197,6 +197,7 @@ def _set_up(run: Context) -> None:
         run.checkpoints.restore(agent, run.components)
         run.name_encoder()
     _require_clean(run)
+    run.header.computing = dict(agent.policy.computing)
     run.proved = _proved(Run(run.folder, run.header).scalars(), run.experiment)
 
 
@@ -227,8 +228,7 @@ def _require_clean(run: Context) -> None:
     if problem:
         raise RecordError(run.folder.path, problem)
     for line in warnings(run):
-        run.observer.note(line)
-        run.header.warnings += [line] if line not in run.header.warnings else []
+        run.warn(line)
 
 
 def _withdraw(run: Context, kind: type[BaseException] | None, *_: object) -> None:

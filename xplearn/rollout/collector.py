@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from xplearn.agent import Agent
+from xplearn.agent import Agent, changes
 from xplearn.errors import ContractError, EnvironmentDiedError
 from xplearn.rollout.compact import compact
 from xplearn.rollout.pool import EnvironmentPool, Start, Turn
@@ -280,7 +280,10 @@ class _LockStep:
         for episode, completion in zip(episodes, completions, strict=True):
             if completion.finish == "context" and not episode.steps:
                 raise ContractError(type(agent.policy).__name__, opening_too_long(episode.assignment.task, completion))
-        shown = [Selection()] * len(queries) if agent.conditioner.on_request else selections
+        shown = [
+            selection if changes(query, conditioning) and not agent.conditioner.on_request else Selection()
+            for query, selection, conditioning in zip(queries, selections, conditionings, strict=True)
+        ]
         return [_Move(*parts) for parts in zip(queries, selections, conditionings, completions, shown, strict=True)]
 
     def _consult(self, move: _Move) -> Answer | None:
