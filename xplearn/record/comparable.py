@@ -32,7 +32,7 @@ def apart(run: Run, other: Run) -> RecordError | None:
         if versions[0] != versions[1] or UNKNOWN in versions:
             return _refused(run, other, f"environment version of '{domain}'", *versions)
         if ours.panels[domain] != theirs.panels[domain]:
-            return _refused(run, other, f"panel of '{domain}'", ours.panels[domain], theirs.panels[domain])
+            return _refused(run, other, f"panel of '{domain}'", *(_said(side.panels[domain]) for side in (ours, theirs)))
     if common and _steps(ours) != _steps(theirs):
         return _refused(run, other, "limit of steps (run.max_steps)", _steps(ours), _steps(theirs))
     if ours.encoder and theirs.encoder and ours.encoder != theirs.encoder:
@@ -83,6 +83,10 @@ def _refused(run: Run, other: Run, what: str, ours: Any, theirs: Any) -> RecordE
         run.path,
         f"its {what} is {ours}, in {other.path} it is {theirs}: figures of the two must not stand in one table. Show each by itself",
     )
+
+
+def _said(panel: Mapping[str, Any]) -> str:
+    return ", ".join(f"{key} {value}" for key, value in panel.items())
 
 
 def _steps(header: Header) -> Any:
