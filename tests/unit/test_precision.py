@@ -72,3 +72,9 @@ def test_threads_that_no_policy_changed_are_left_as_they_are(threads):
     threads.set_num_threads(1)
     precision.set_threads(0)
     assert threads.get_num_threads() == 1
+
+
+def test_what_last_digits_depend_on_is_told(threads):
+    precision.set_threads(1)
+    found = precision.computing(threads.device("cpu"), threads.bfloat16)
+    assert found == {"device": "cpu", "dtype": "bfloat16", "processor": threads.backends.cpu.get_cpu_capability(), "threads": 1}

@@ -1,11 +1,14 @@
 """The same digits in any company: in a batch or alone, read at once or in parts, beside short or long conversations."""
 
+import dataclasses
+
 import pytest
 
 torch = pytest.importorskip("torch")
 
 from torch.nn.functional import linear, scaled_dot_product_attention  # noqa: E402
 
+import xplearn  # noqa: E402
 from xplearn.policies import steady  # noqa: E402
 from xplearn.policies.weights import LoraConfig  # noqa: E402
 from xplearn.testing.agents import FakeAgent  # noqa: E402
@@ -86,6 +89,33 @@ def test_a_conversation_that_is_read_anew_goes_on_as_if_it_had_been_kept(made):
     for turn in (3, 4):
         anew = said(made(), episodes, FREE, width=2, turns=[turn])
         assert anew == {key: value for key, value in kept.items() if key[1] == turn}
+
+
+def played(folder, batch):
+    """What a small run with training comes to, times aside, and its last weights."""
+    mix = {
+        "stream": [{"env": {"name": "core.counting", "length": 3, "size": 4}}],
+        "policy": {"name": "core.tiny", "layers": 1, "width": 64, "heads": 2, "vocabulary": 300, "context_tokens": 512, "threads": 1},
+        "record": "core.record",
+        "selector": {"name": "core.nearest", "k": 1},
+        "conditioner": "core.prompt",
+        "sampling": {"choices": "admissible"},
+        "learner": {"name": "core.grpo", "group_size": 4, "lr": 3e-3},
+        "evaluate": {"tasks": {"limit": 4, "split": "test"}, "arms": ["plain"], "resamples": 100},
+        "run": {"dir": str(folder), "batch": batch},
+    }
+    run = xplearn.load(xplearn.run(mix).folder)
+    assert run.header.computing["dtype"] == "float32"
+    assert run.header.computing["threads"] == 1
+    last = max((run.path / "checkpoints").glob("[0-9]*"))
+    lived = [dataclasses.replace(found, seconds=0.0) for phase in run.phases() for found in run.trajectories(phase)]
+    return sorted(lived, key=lambda found: found.id), (last / "policy" / "weights" / "model.safetensors").read_bytes()
+
+
+@pytest.mark.parametrize("made", [FakePolicy], ids=["fp32"], indirect=True)
+def test_a_whole_run_with_training_ends_with_the_same_bytes_whatever_the_width_of_its_batch(made, tmp_path):
+    lived, weights = played(tmp_path / "wide", 64)
+    assert played(tmp_path / "narrow", 3) == (lived, weights)
 
 
 def heads(batch, tokens, length, *, groups=2, per_group=3, width=16):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -80,6 +80,14 @@ class Policy(Component):
     def needs_corpus(self) -> bool:
         """Whether ``prepare`` must be called before use."""
         return False
+
+    @property
+    def computing(self) -> Mapping[str, str | int]:
+        """What results depend on in their last digits, besides configuration and packages, e.g. device and threads; for the run's header.
+
+        Known once the policy can be used.
+        """
+        return {}
 
 
 class LocalPolicy(Policy):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -22,13 +22,13 @@ from xplearn.policies.adapter import Adapter
 from xplearn.policies.decoding import Row
 from xplearn.policies.engine import NAME, Engine, as_tokens, per_row
 from xplearn.policies.packing import batches, pack
-from xplearn.policies.precision import Dtype, choose_device, choose_dtype, set_threads
+from xplearn.policies.precision import Dtype, choose_device, choose_dtype, computing, set_threads
 from xplearn.policies.ranker import Ranker
 from xplearn.policies.ranking import RankingConfig
 from xplearn.policies.recurrence import Recurrence
 from xplearn.policies.scorer import Scorer
 from xplearn.policies.scoring import read, retrieve
-from xplearn.policies.usable import check_usable
+from xplearn.policies.usable import check_usable, without_progress
 from xplearn.policies.weights import LoraConfig
 from xplearn.types import Completion, Conditioning, Sampling
 
@@ -93,7 +93,7 @@ class HfPolicy(LocalPolicy):
         dtype = self.dtype if self.dtype != "auto" or self.lora is not None else "fp32"
         wanted = choose_dtype(dtype, choose_device(self.device))
         check_usable(folder, dtype=wanted, context_tokens=self.context_tokens)
-        with _quietly():
+        with without_progress():
             model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=wanted, use_safetensors=True)
             return model, transformers.AutoTokenizer.from_pretrained(folder)
 
@@ -274,6 +274,10 @@ class HfPolicy(LocalPolicy):
     def identity(self) -> str:
         return f"{Path(self.model).name}/{self._ready.digest}"
 
+    @property
+    def computing(self) -> Mapping[str, str | int]:
+        return computing(self._ready.network.device, self._ready.network.dtype)
+
     def attach(self, adapter: Adapter | Recurrence) -> None:
         """Put an adapter, or a recurrence, at its site; its parameters are trained and saved with the policy's.
 
@@ -334,15 +338,3 @@ class HfPolicy(LocalPolicy):
 
 def _at(values: Sequence[T], places: Sequence[int]) -> list[T]:
     return [values[at] for at in places]
-
-
-@contextmanager
-def _quietly() -> Iterator[None]:
-    """A context without transformers' progress bars: xplearn shows its own."""
-    shown = transformers.utils.logging.is_progress_bar_enabled()
-    transformers.utils.logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        if shown:
-            transformers.utils.logging.enable_progress_bar()

@@ -77,3 +77,13 @@ def has_bf16(device: torch.device) -> bool:
         return bool(torch.cuda.is_bf16_supported(including_emulation=False))
     flags = torch.cpu.get_capabilities() if hasattr(torch.cpu, "get_capabilities") else {}
     return any(flags.get(flag, False) for flag in ("avx512_bf16", "amx_bf16", "bf16"))
+
+
+def computing(device: torch.device, dtype: torch.dtype) -> dict[str, str | int]:
+    """What last digits depend on besides configuration and packages: device, number format, processor, and there its threads."""
+    import torch
+
+    found: dict[str, str | int] = {"device": str(device), "dtype": str(dtype).removeprefix("torch.")}
+    if device.type == "cuda":
+        return found | {"processor": torch.cuda.get_device_name(device)}
+    return found | {"processor": torch.backends.cpu.get_cpu_capability(), "threads": torch.get_num_threads()}

@@ -165,3 +165,15 @@ def quietly() -> Iterator[None]:
             yield
     finally:
         logging.set_verbosity(before)
+
+
+@contextmanager
+def without_progress() -> Iterator[None]:
+    """A context without transformers' progress bars: xplearn shows its own."""
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()

@@ -50,6 +50,8 @@ class Header:
     """Name and every field of each part, by its path in the configuration."""
     packages: dict[str, str] = field(default_factory=dict)
     """Versions of Python and of the packages that can change a result."""
+    computing: dict[str, str | int] = field(default_factory=dict)
+    """What the policy last computed with, e.g. device, number format, threads: to be compared first where equal configurations differ."""
     plugins: dict[str, str] = field(default_factory=dict)
     """Distribution and version by plugin."""
     git: dict[str, Any] | None = None
@@ -104,7 +106,7 @@ def read_header(path: Path) -> Header:
     if raw.keys() - known:
         raise RecordError(path, f"damaged (unknown keys {sorted(raw.keys() - known)}); remove the run folder and start anew")
     try:
-        header = checked(Header, {"warnings": [], **raw})
+        header = checked(Header, {"warnings": [], "computing": {}, **raw})
         _require_readable(header)
     except ValueError as error:
         raise RecordError(path, f"damaged ({error}); remove the run folder and start anew") from None
