@@ -70,7 +70,7 @@ def test_a_forest_has_its_axes_in_order_with_how_many_configurations_matched():
     ]
     assert "better (Holm p < 0.05)" in said
     assert found.title == "What each choice changes: d"
-    assert "95 % intervals over tasks, p" in found.caption
+    assert "95 % intervals over tasks and p" in found.caption
 
 
 def test_a_table_has_a_row_for_each_label_and_marks_what_remains_after_holm():
