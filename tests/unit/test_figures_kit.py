@@ -90,7 +90,7 @@ def test_large_numbers_are_compact(value, text):
 
 
 def test_numbers_have_one_decimal_and_no_minus_zero():
-    assert [one(value) for value in (1.25, -0.04, 0.0, -2.0)] == ["1.2", "0.0", "0.0", "-2.0"]
+    assert [one(value) for value in (1.25, -0.04, 0.0, -2.0)] == ["1.3", "0.0", "0.0", "-2.0"]
 
 
 @given(st.floats(4, 300), st.floats(4, 300))

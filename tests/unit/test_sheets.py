@@ -62,7 +62,7 @@ def test_html_shows_every_cell_as_text_and_sorts_numbers_as_numbers():
     found = table(sheets.sheet_html(ugly()))
     assert {tag for tag, _ in found.tags} == {"div", "table", "caption", "thead", "tbody", "tr", "th", "td"}
     assert "<script>alert(1)</script>" in found.rows[1][0]
-    assert [row[1:] for row in found.rows[1:]] == [["1.2", "-2.0", "7", "–"]] * len(BAD)
+    assert [row[1:] for row in found.rows[1:]] == [["1.3", "-2.0", "7", "–"]] * len(BAD)
     sorts = [attrs["data-sort"] for tag, attrs in found.tags if "data-sort" in attrs]
     assert sorts[:3] == ["1.25", "-2.0", "7.0"]
     heads = [attrs for tag, attrs in found.tags if tag == "th" and attrs.get("scope") == "col"]
@@ -108,7 +108,7 @@ def test_markdown_has_a_line_for_each_row_and_as_many_cells_as_columns():
     assert len(lines) == 2 + len(BAD)
     assert {len(re.findall(r"(?<!\\)\|", line)) for line in lines} == {6}
     assert r"\<script\>" in lines[2]
-    assert lines[3].startswith("| **=HYPERLINK('x')** | **1.2** | **-2.0** | **7** |")
+    assert lines[3].startswith("| **=HYPERLINK('x')** | **1.3** | **-2.0** | **7** |")
     assert r"50% of \$x\_i^2\$ \& {y} \~ \\input{z}" in lines[8]
 
 
@@ -126,7 +126,7 @@ def test_latex_escapes_all_that_is_special_and_keeps_its_columns():
     assert len(body) == len(BAD)
     assert {len(re.findall(r"(?<!\\)&", line)) for line in body} == {4}
     assert r"50\% of \$x\_i\textasciicircum{}2\$ \& \{y\} \textasciitilde{} \textbackslash{}input\{z\}" in body[6]
-    assert body[1] == r"\textbf{=HYPERLINK('x')} & \textbf{1.2} & \textbf{$-$2.0} & \textbf{7} & \textbf{\textendash{}} \\"
+    assert body[1] == r"\textbf{=HYPERLINK('x')} & \textbf{1.3} & \textbf{$-$2.0} & \textbf{7} & \textbf{\textendash{}} \\"
     stripped = re.sub(r"\\[\\&%$#_{}]", "", text)
     assert stripped.count("{") == stripped.count("}")
     assert r"\begin{tabular}{lrrrl}" in text

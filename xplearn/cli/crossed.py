@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xplearn.metrics.bootstrap import Interval
+from xplearn.metrics.digits import tenths
 from xplearn.metrics.table import POOLED
 from xplearn.report.columns import Column, draw, pack
 from xplearn.report.contenders import BETWEEN
@@ -86,8 +87,8 @@ def told(cell: Cell, run: Path) -> str:
     except XplearnError as error:
         return str(error)
     base = next((row for row in rows if row["point"] == 0 and row["arm"] == "plain"), None)
-    before = f"{base['score']['mean']:.1f} → " if base else ""
-    return f"{before}{rows[-1]['score']['mean']:.1f}" if rows else ""
+    before = f"{tenths(base['score']['mean'])} → " if base else ""
+    return f"{before}{tenths(rows[-1]['score']['mean'])}" if rows else ""
 
 
 def duration(seconds: float) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xplearn.errors import XplearnError
+from xplearn.metrics.digits import tenths
 from xplearn.report.printable import printable
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def _ended(run: Run) -> str:
     if run.header.status != "finished":
         killed = run.header.status == "running" and not held(run.path)
         return f"{'killed' if killed else run.header.status}, {sum(1 for _ in run.episodes())} episodes so far"
-    scores = [f"{score:.1f}{words}" for arm, words in ARMS.items() if (score := _score(run, arm)) is not None]
+    scores = [f"{tenths(score)}{words}" for arm, words in ARMS.items() if (score := _score(run, arm)) is not None]
     lost = f" with {missing} evaluated episodes lost" if (missing := run.missing()) else ""
     return f"finished{lost}" + (f", score {', '.join(scores)}" if scores else "")
 

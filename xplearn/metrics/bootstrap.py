@@ -19,6 +19,7 @@ import numpy as np
 
 from xplearn.errors import ConfigError
 from xplearn.metrics import student
+from xplearn.metrics.digits import tenths
 from xplearn.metrics.sound import numbers
 from xplearn.seeding import derive
 
@@ -44,11 +45,10 @@ class Interval:
 
     def text(self, *, signed: bool = False) -> str:
         """Mean and bounds, e.g. ``41.2 [35.0, 47.9]``."""
-        form = "{:+z.1f}" if signed else "{:z.1f}"
-        mean = form.format(self.mean)
+        mean = tenths(self.mean, signed=signed)
         if self.low is None or self.high is None:
             return mean
-        return f"{mean} [{form.format(self.low)}, {form.format(self.high)}]"
+        return f"{mean} [{tenths(self.low, signed=signed)}, {tenths(self.high, signed=signed)}]"
 
     def scaled(self, factor: float) -> Interval:
         """The same in another unit."""

@@ -19,6 +19,7 @@ import numpy as np
 
 from xplearn.errors import ConfigError
 from xplearn.metrics.bootstrap import Array, Bootstrap, Interval
+from xplearn.metrics.digits import tenths
 from xplearn.metrics.falls import Fall, contrast, fall
 from xplearn.metrics.finals import average_score, final_score
 from xplearn.metrics.paired import scores_by_pairing, task_means
@@ -176,7 +177,7 @@ class Matrix:
 
 def cell(value: float) -> str:
     """One value of the matrix as text."""
-    return "–" if np.isnan(value) else f"{value:.1f}"
+    return "–" if np.isnan(value) else tenths(value)
 
 
 def final_retention(plain: Matrix, experience: Matrix) -> Interval | None:

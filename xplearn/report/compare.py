@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from xplearn.metrics.compare import Entry, Group, groups, spreads, versus_first
+from xplearn.metrics.digits import tenths
 from xplearn.record.comparable import alike, bootstrap, otherwise
 from xplearn.record.folder import UNHASHED
 from xplearn.report import costs, seeds
@@ -43,10 +44,10 @@ def render(runs: Sequence[Run], console: Console) -> None:
     for piece in [*_scores(groups(found), console.width), *_figures(found, console.width)]:
         console.print(piece)
     for arm, group, spread in spreads(found):
-        those, finals = ", ".join(entry.run for entry in group), ", ".join(f"{value:.1f}" for value in spread.finals)
-        disparity = ", ".join(f"{domain} {value:.1f}" for domain, value in spread.disparity.items())
+        those, finals = ", ".join(entry.run for entry in group), ", ".join(tenths(value) for value in spread.finals)
+        disparity = ", ".join(f"{domain} {tenths(value)}" for domain, value in spread.disparity.items())
         console.print(
-            f"orders of one stream ({those}), {arm} arm: final {finals}; mean {spread.mean:.1f}, deviation {spread.deviation:.1f}; "
+            f"orders of one stream ({those}), {arm} arm: final {finals}; mean {tenths(spread.mean)}, deviation {tenths(spread.deviation)}; "
             f"largest minus smallest by domain: {disparity}",
             markup=False,
         )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from xplearn.metrics.digits import tenths
 from xplearn.metrics.rounds import Round, build_rounds, figure, trained
 from xplearn.record.history import RESERVED
 from xplearn.report.curve import spark
@@ -34,15 +36,17 @@ CAPTION = (
     "it; bank: experiences in it; a dot is a round without it"
 )
 
+Values = tuple[float | None, ...]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Curve:
     """One figure over the rounds."""
 
     name: str
-    values: tuple[float | None, ...]
+    values: Values
     """One for each round; None where there is none."""
-    form: str
+    form: Callable[[float], str]
     """How a value is written."""
     low: float
     """What the lowest bar stands for."""
@@ -52,7 +56,7 @@ class Curve:
     def ends(self) -> str:
         """First and last value."""
         known = [value for value in self.values if value is not None]
-        return f"{self.form.format(known[0])} → {self.form.format(known[-1])}"
+        return f"{self.form(known[0])} → {self.form(known[-1])}"
 
 
 def render(run: Run, results: Sequence[EpisodeResult], console: Console) -> None:
@@ -96,11 +100,11 @@ def curves(rounds: Sequence[Round]) -> list[Curve]:
     """What there is to draw: both scores on one scale from 0, gains on one that holds 0."""
     scores = {arm: tuple(found.scores.get(arm) for found in rounds) for arm in ("plain", "experience")}
     top = max((value for values in scores.values() for value in values if value is not None), default=0.0)
-    named = [
-        *((f"score, {arm} arm", values, "{:.1f}", (0.0, top)) for arm, values in scores.items()),
-        ("gain", tuple(found.gain for found in rounds), "{:+z.1f}", None),
-        ("gain_mean", tuple(found.gain_mean for found in rounds), "{:+.3f}", None),
-        ("bank", tuple(found.bank for found in rounds), "{:,.0f}", None),
+    named: list[tuple[str, Values, Callable[[float], str], tuple[float, float] | None]] = [
+        *((f"score, {arm} arm", values, tenths, (0.0, top)) for arm, values in scores.items()),
+        ("gain", tuple(found.gain for found in rounds), partial(tenths, signed=True), None),
+        ("gain_mean", tuple(found.gain_mean for found in rounds), "{:+.3f}".format, None),
+        ("bank", tuple(found.bank for found in rounds), "{:,.0f}".format, None),
     ]
     return [_curve(name, values, form, scale) for name, values, form, scale in named if any(value is not None for value in values)]
 
@@ -127,7 +131,7 @@ def _rank(name: str) -> int:
 
 
 def _figure(path: str, name: str, values: Sequence[float]) -> Curve:
-    return Curve(name=f"{path} {name}", values=tuple(values), form="{:.4g}", low=min(values), high=max(values))
+    return Curve(name=f"{path} {name}", values=tuple(values), form="{:.4g}".format, low=min(values), high=max(values))
 
 
 def lines(curves: Sequence[Curve], width: int) -> list[str]:
@@ -141,7 +145,7 @@ def lines(curves: Sequence[Curve], width: int) -> list[str]:
     ]
 
 
-def _curve(name: str, values: tuple[float | None, ...], form: str, scale: tuple[float, float] | None) -> Curve:
+def _curve(name: str, values: Values, form: Callable[[float], str], scale: tuple[float, float] | None) -> Curve:
     known = [value for value in values if value is not None]
     low, high = scale or (min(0.0, *known), max(0.0, *known))
     return Curve(name=name, values=values, form=form, low=low, high=high)

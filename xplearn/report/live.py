@@ -6,6 +6,7 @@ import time
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
+from xplearn.metrics.digits import tenths
 from xplearn.report import learning
 from xplearn.report.printable import printable
 from xplearn.report.shown import told
@@ -106,4 +107,4 @@ def _scores(run: Following, phase: str) -> list[str]:
     by_arm = {arm: [100.0 * result.score for result in found if result.arm == arm] for arm in arms}
     played = {arm: scores for arm, scores in by_arm.items() if scores}
     words = {arm: told(run, arm) if len(played) == 1 else arm for arm in played}
-    return [f"{words[arm]} {sum(scores) / len(scores):.1f} ({len(scores)})" for arm, scores in played.items()]
+    return [f"{words[arm]} {tenths(sum(scores) / len(scores))} ({len(scores)})" for arm, scores in played.items()]

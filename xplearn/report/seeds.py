@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
+from xplearn.metrics.digits import tenths
 from xplearn.metrics.finals import final_difference, final_score
 from xplearn.metrics.rounds import mean_gain
 from xplearn.metrics.seeds import Pool, averaged, deviation, pools, retention, successes
@@ -81,8 +83,8 @@ def _learning(found: Sequence[Pool], runs: Mapping[str, Played]) -> list[Column]
     gains, banks = [], []
     for pool in found:
         learned = [rounds(*runs[entry.run]) for entry in pool.entries.values()] if pool is last[pool.configuration] else []
-        gains.append(_number(_mean([mean_gain(of) for of in learned]), "{:+z.1f}"))
-        banks.append(_number(_mean([of[-1].bank for of in learned if of]), "{:,.0f}"))
+        gains.append(_number(_mean([mean_gain(of) for of in learned]), partial(tenths, signed=True)))
+        banks.append(_number(_mean([of[-1].bank for of in learned if of]), "{:,.0f}".format))
     return [Column("gain", tuple(gains)), Column("bank", tuple(banks))]
 
 
@@ -91,5 +93,5 @@ def _mean(values: Sequence[float | None]) -> float | None:
     return sum(known) / len(known) if known else None
 
 
-def _number(value: float | None, form: str = "{:.1f}") -> str:
-    return NONE if value is None else form.format(value)
+def _number(value: float | None, form: Callable[[float], str] = tenths) -> str:
+    return NONE if value is None else form(value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xplearn.metrics.digits import tenths
 from xplearn.metrics.table import POOLED
 from xplearn.report import costs, curve, learning, matrix
 from xplearn.report.columns import Column, draw, pack
@@ -96,11 +97,11 @@ def by_kind(table: Table, width: int) -> list[RichTable]:
     if 1 < len(named) <= MOST_KINDS:
         first, *others = _columns(table)[: _leading(table)]
         for title, form, found in (
-            ("score by kind", "{:.1f}", [row.kinds for row in table.rows]),
-            ("tokens by kind", "{:,.0f}", [row.kind_tokens for row in table.rows]),
+            ("score by kind", tenths, [row.kinds for row in table.rows]),
+            ("tokens by kind", "{:,.0f}".format, [row.kind_tokens for row in table.rows]),
         ):
             leads = [Column(title, first.cells), *others]
-            columns = [Column(kind, tuple(form.format(by[kind]) if kind in by else "–" for by in found)) for kind in named]
+            columns = [Column(kind, tuple(form(by[kind]) if kind in by else "–" for by in found)) for kind in named]
             pieces += [draw([*leads, *piece], _points(table)) for piece in pack(columns, leads, width)]
     return pieces
 
@@ -140,9 +141,9 @@ def cells(row: Row) -> list[str]:
         domain,
         f"{row.n}" + (f" ({row.errors} died)" if row.errors else ""),
         row.score.text(),
-        f"{row.success:.1f} %",
-        f"{row.out_of_steps:.1f} %",
-        f"{row.failed:.1f} %",
+        f"{tenths(row.success)} %",
+        f"{tenths(row.out_of_steps)} %",
+        f"{tenths(row.failed)} %",
         difference(row.versus_base),
         difference(row.versus_plain),
         row.retention.text() if row.retention else "–",

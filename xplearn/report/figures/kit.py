@@ -10,6 +10,7 @@ from html import escape
 from importlib.resources import files
 from typing import Literal
 
+from xplearn.metrics.digits import tenths
 from xplearn.report.figure import Figure
 from xplearn.report.figures.words import BOLD, SMALL, fitted
 from xplearn.report.printable import printable
@@ -158,7 +159,7 @@ def shape(index: int) -> Shape:
 
 def one(value: float) -> str:
     """With one decimal."""
-    return f"{value:z.1f}"
+    return tenths(value)
 
 
 def compact(value: float) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+from xplearn.metrics.digits import tenths
 from xplearn.metrics.rounds import Round
 from xplearn.report.figure import Figure
 from xplearn.report.figures import legend
@@ -193,7 +194,7 @@ def _gains(panel: Panel, slot: Slot[Rounds], rounds: Rounds) -> None:
     for number, found in enumerate(rounds, start=1):
         if found.gain is not None:
             zero, end = panel.y(0.0), panel.y(found.gain)
-            with panel.drawing.titled(f"{slot.row} {slot.column}, round {number}: {found.gain:+z.1f} points"):
+            with panel.drawing.titled(f"{slot.row} {slot.column}, round {number}: {tenths(found.gain, signed=True)} points"):
                 panel.drawing.rect((panel.x(number) - wide / 2, zero, wide, end - zero), "k-pos" if found.gain >= 0 else "k-neg k-wash")
     panel.drawing.line((panel.box.left, panel.y(0.0)), (panel.box.right, panel.y(0.0)), "k-zero")
 

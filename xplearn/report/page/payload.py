@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from xplearn.errors import RecordError
 from xplearn.experiment.observer import Observer
+from xplearn.metrics.digits import tenths
 from xplearn.metrics.rounds import trained
 from xplearn.metrics.scores import evaluated
 from xplearn.record.folder import RunFolder
@@ -192,7 +193,7 @@ def _index(runs: Sequence[Run], names: Sequence[str], hints: Sequence[str], rows
         seen = told(runs[row.unit.run], result.arm) if learned and len(row.unit.results) == 1 else result.arm
         columns["experience"].append(int(seen == "experience"))
         columns["outcome"].append(_outcome(result))
-        columns["score"].append(round(100 * result.score, 1))
+        columns["score"].append(float(tenths(100 * result.score)))
         columns["steps"].append(result.length)
         columns["read"].append(result.tokens_in)
         columns["written"].append(result.tokens_out)

@@ -6,6 +6,7 @@ import math
 import re
 
 from xplearn.metrics.bootstrap import Interval
+from xplearn.metrics.digits import tenths
 from xplearn.report.figure import Cell, Sheet
 from xplearn.report.printable import printable
 
@@ -23,7 +24,7 @@ def shown(sheet: Sheet, row: int, column: int) -> str:
     if isinstance(cell, Interval):
         return cell.text(signed=signed)
     if isinstance(cell, float):
-        return f"{cell:+z.1f}" if signed else f"{cell:z,.1f}"
+        return tenths(cell, signed=signed, grouped=not signed)
     if isinstance(cell, int):
         return f"{cell:+,}" if signed else f"{cell:,}"
     return words(cell)
