@@ -77,7 +77,7 @@ def _told(effect: Effect) -> str:
 
 def _caption(board: Board, effects: Effects) -> str:
     return (
-        "Each label beside the first of its axis, all else alike: the mean over the configurations that were run with both (matched, of "
-        f"those run with either) in points, with {100 * board.confidence:g} % intervals over {over(effects)} and p after Holm's correction. "
+        "Each label beside the first of its axis, all else alike: the mean over the configurations run with both (matched, of those "
+        f"run with either) in points, with {100 * board.confidence:g} % intervals over {over(effects)} and p after Holm's correction. "
         f"It hides where these disagree. {unmatched(effects)}"
     ).strip()
