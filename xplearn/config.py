@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from xplearn.compose import LISTS, Override, compose
-from xplearn.errors import ConfigError, nearest
+from xplearn.errors import ConfigError, XplearnError, nearest
 from xplearn.fields import build, instantiate
 from xplearn.registry import Registry, Slot
-from xplearn.schema import Experiment
+from xplearn.schema import EvaluateConfig, Experiment, ReplayConfig, RunConfig, SamplingConfig, StageConfig
 
 SLOT_OF: dict[str, Slot] = {
     "policy": "policy",
@@ -40,6 +41,12 @@ class Composition:
 KEYS = tuple(item.name for block in (Composition, Experiment) for item in dataclasses.fields(block))
 """Everything that an experiment file may say at its top."""
 
+BLOCKS: dict[str, type] = {"replay": ReplayConfig, "sampling": SamplingConfig, "evaluate": EvaluateConfig, "run": RunConfig}
+"""Keys of an experiment that hold no part but settings."""
+
+_MEANT = {"environment": "env"}
+"""Words for fields that are called otherwise."""
+
 
 def load_experiment(
     source: str | Mapping[str, Any] | None, overrides: Sequence[Override], registry: Registry
@@ -62,6 +69,7 @@ def load_experiment(
     if "axes" in given:
         how = f"xplearn cross {source}" if isinstance(source, str) else "xplearn.cross(…)"
         raise ConfigError("axes", f"this is a cross file: {how}")
+    _require_known(given, registry)
     raw = dict(given)
     order = raw.pop("order", None)
     experiment = instantiate(Experiment, _with_part_specs(raw), "")
@@ -87,13 +95,35 @@ def parts_of(experiment: Experiment) -> list[tuple[str, Slot, Any]]:
     return found
 
 
+def field_paths(field: str, given: Mapping[str, Any], registry: Registry) -> list[str]:
+    """Dotted paths at which an experiment takes a field of this name: of the parts that a mapping names, a stage, then the blocks."""
+    parts = [found for key, slot in SLOT_OF.items() for found in _named_parts(key, slot, given.get(key), registry)]
+    blocks: list[tuple[str, type]] = [*parts, ("stream.0", StageConfig), *BLOCKS.items()]
+    wanted = _MEANT.get(field, field)
+    return [f"{path}.{wanted}" for path, cls in blocks if wanted in {item.name for item in dataclasses.fields(cast(Any, cls)) if item.init}]
+
+
+def _named_parts(key: str, slot: Slot, value: Any, registry: Registry) -> Iterator[tuple[str, type]]:
+    """Path and class of each part that can be loaded under a key."""
+    for number, item in enumerate(value if isinstance(value, list) else [value]):
+        name = item.get("name") if isinstance(item, Mapping) else item
+        with contextlib.suppress(XplearnError):
+            found = registry.get(slot, name).load() if isinstance(name, str) else None
+            if found is not None and dataclasses.is_dataclass(found):
+                yield f"{key}.{number}" if key in LISTS else key, found
+
+
+def _require_known(given: Mapping[str, Any], registry: Registry) -> None:
+    unknown = next((key for key in given if key not in KEYS), None)
+    if unknown is not None:
+        places = field_paths(unknown, given, registry)
+        hint = places[0] if places else nearest(unknown, KEYS)
+        raise ConfigError(unknown, "unknown key" + (f"; did you mean '{hint}'?" if hint else "") + f" (known: {', '.join(KEYS)})")
+
+
 def _with_part_specs(given: Mapping[str, Any]) -> dict[str, Any]:
     """The composed mapping with every part as ``{name, fields}``, the form of the schema."""
     raw = dict(given)
-    unknown = next((key for key in raw if key not in KEYS), None)
-    if unknown is not None:
-        hint = nearest(unknown, KEYS)
-        raise ConfigError(unknown, "unknown key" + (f"; did you mean '{hint}'?" if hint else "") + f" (known: {', '.join(KEYS)})")
     for key, slot in SLOT_OF.items():
         value = raw.get(key)
         if isinstance(value, list):

@@ -385,6 +385,15 @@ def test_a_key_that_no_experiment_has_is_answered_with_all_that_may_stand_at_the
     assert str(error.value).startswith(f"{wrong}: unknown key; did you mean '{meant}'? (known: preset, order, stream, policy, ")
 
 
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [(["seed=1"], "run.seed"), (["selector=core.nearest", "k=3"], "selector.k"), (["lr=1", "learner=[core.clone]"], "learner.0.lr")],
+)
+def test_a_field_said_at_the_top_is_answered_with_where_it_belongs(said, meant):
+    with pytest.raises(ConfigError, match=f"^[a-z]+: unknown key; did you mean '{meant}'\\?"):
+        load_experiment(None, [*TOY, *said], installed().registry)
+
+
 def test_a_cross_file_says_the_command_that_takes_it(tmp_path):
     file = tmp_path / "cross.yaml"
     file.write_text("base: {policy: core.random}\naxes: {seed: [0, 1]}\n")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +25,9 @@ Labels = Mapping[str, str]
 Pattern = Mapping[str, frozenset[str]]
 """Labels by axis: matches the cells that have one of them on each of these axes."""
 
+Places = Callable[[str, Mapping[str, Any]], Sequence[str]]
+"""Dotted paths at which an experiment takes a field of a name, from what else is said beside it."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Axis:
@@ -41,8 +45,12 @@ class Axis:
         return list(value.items()) if _is_bundle(self.name, value) else [(SHORT.get(self.name, self.name), value)]
 
 
-def read_axes(raw: Any) -> list[Axis]:
+def read_axes(raw: Any, places: Places = lambda *_: []) -> list[Axis]:
     """The axes of a cross file.
+
+    Args:
+        raw: by name.
+        places: tells where a field belongs that is said elsewhere.
 
     Raises:
         ConfigError: an axis without values, of a name that is nearly a key, or with values of a wrong kind.
@@ -53,7 +61,7 @@ def read_axes(raw: Any) -> list[Axis]:
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise ConfigError(f"axes.{twice}", f"is there twice: '{twice}' is short for '{SHORT[twice]}'")
-    return [_axis(name, values) for name, values in zip(names, raw.values(), strict=True)]
+    return [_axis(name, values, places) for name, values in zip(names, raw.values(), strict=True)]
 
 
 def read_patterns(key: str, raw: Any, axes: Sequence[Axis]) -> list[Pattern]:
@@ -73,7 +81,7 @@ def matches(pattern: Pattern, cell: Labels) -> bool:
     return all(cell[axis] in wanted for axis, wanted in pattern.items())
 
 
-def _axis(name: str, raw: Any) -> Axis:
+def _axis(name: str, raw: Any, places: Places) -> Axis:
     path = f"axes.{name}"
     if name in _TAKEN:
         raise ConfigError(path, "a cross names the runs of its cells itself, and puts them into its own folder")
@@ -84,28 +92,44 @@ def _axis(name: str, raw: Any) -> Axis:
         raise ConfigError(path, f"want the end of a preset's name, e.g. 'tiny' for {BACKBONE}.tiny, not {wrong[0]!r}")
     for text, value in axis.values.items():
         if _is_bundle(name, value):
-            _require_keys(name, text, value)
+            _require_keys(name, text, value, places)
     return axis
+
+
+def _is_key(name: str) -> bool:
+    return name in SHORT or name.partition(".")[0] in KEYS
 
 
 def _is_bundle(name: str, value: Any) -> bool:
     """Whether a value is to be a mapping of experiment keys: on an axis of a name of its own, or where the key says itself among others."""
-    is_key = name in SHORT or name.partition(".")[0] in KEYS
-    return not is_key or (isinstance(value, Mapping) and name in value)
+    return not _is_key(name) or (isinstance(value, Mapping) and name in value)
 
 
-def _require_keys(name: str, text: str, value: Any) -> None:
+def _require_keys(name: str, text: str, value: Any, places: Places) -> None:
     """Refuse a value of an axis of its own that is no mapping of experiment keys; the axis may be a misspelt key."""
-    hint = nearest(name, (*KEYS, *SHORT))
+    hint = None if _is_key(name) else next(iter(places(name, {})), nearest(name, (*KEYS, *SHORT)))
     meant = f"; did you mean '{hint}'?" if hint else ""
+    wanted = "an axis of a name of its own wants a mapping of such keys for each value"
     if not isinstance(value, Mapping):
-        reason = f"no key of an experiment is called that{meant} (an axis of a name of its own wants a mapping of such keys for each value)"
-        raise ConfigError(f"axes.{name}", reason)
+        raise ConfigError(f"axes.{name}", f"no key of an experiment is called that{meant} ({wanted})")
     unknown = next((str(key) for key in value if str(key).partition(".")[0] not in KEYS), None)
-    if unknown is not None:
+    if unknown is None:
+        return
+    guess = _guess(unknown, value, places)
+    if hint and not guess:
+        raise ConfigError(f"axes.{name}", f"no key of an experiment is called that{meant} ({wanted}, and '{unknown}' is none)")
+    raise ConfigError(f"axes.{name}.{text}.{unknown}", f"no key of an experiment is called that{guess} (known: {', '.join(KEYS)})")
+
+
+def _guess(unknown: str, value: Mapping[str, Any], places: Places) -> str:
+    """What to say in place of a key that no experiment has; empty where nothing is near."""
+    path = next((path for path in places(unknown, value) if path not in _TAKEN), None)
+    if path is None:
         key = nearest(unknown, KEYS)
-        guess = f"; did you mean '{key}'?" if key else f", as '{name}' is none{meant}" if hint else ""
-        raise ConfigError(f"axes.{name}.{text}.{unknown}", f"no key of an experiment is called that{guess} (known: {', '.join(KEYS)})")
+        return f"; did you mean '{key}'?" if key else ""
+    said, part = json.dumps(value[unknown], default=str), value.get(path.partition(".")[0])
+    within = f", or say it in the part, {{name: {part}, {unknown}: {said}}}" if isinstance(part, str) else ""
+    return f"; did you mean {path}: {said}{within}?"
 
 
 def _picked(path: str, name: str, wanted: Any, known: Mapping[str, Axis]) -> tuple[str, frozenset[str]]:

@@ -14,7 +14,7 @@ from typing import Any
 from xplearn import config
 from xplearn.compose import Raw, compose
 from xplearn.errors import ConfigError, nearest
-from xplearn.experiment.cross.axes import Axis, Labels, Pattern, matches, read_axes, read_patterns
+from xplearn.experiment.cross.axes import SHORT, Axis, Labels, Pattern, matches, read_axes, read_patterns
 from xplearn.experiment.cross.labels import joined
 from xplearn.registry import Registry
 from xplearn.schema import NAME
@@ -76,19 +76,33 @@ def read_cross(source: Source, registry: Registry) -> CrossFile:
         how = "xplearn.run(…)" if isinstance(source, Mapping) else f"xplearn run {source}"
         raise ConfigError("axes", f"there are none; this is an experiment: {how}")
     if unknown is not None:
-        hint = None if unknown in config.KEYS else nearest(unknown, KEYS)
-        guess = f"; did you mean '{hint}'?" if hint else "; what all cells share stands under 'base'"
-        raise ConfigError(unknown, f"no key of a cross file{guess} (known: {', '.join(KEYS)})")
-    axes = read_axes(given.get("axes"))
+        raise ConfigError(unknown, f"no key of a cross file; {_belongs(unknown)} (known: {', '.join(KEYS)})")
+    base = _base(given.get("base", {}), here, registry)
+    axes = read_axes(given.get("axes"), lambda field, beside: _places(field, beside, base, registry))
     _require_size(axes)
     patterns = {key: read_patterns(key, given.get(key, []), axes) for key in PATTERNS}
-    base = _base(given.get("base", {}), here, registry)
     default = "cross" if isinstance(source, Mapping) else Path(source).stem
     found = CrossFile(
         name=_name(given.get("name", default)), dir=_dir(given.get("dir", "runs")), base=base, axes=axes, given=given, **patterns
     )
     _require_cells([joined(labels) for labels in found.combinations()])
     return found
+
+
+def _belongs(key: str) -> str:
+    """Where a key that stands at the top of a cross file was meant to."""
+    names = (*config.KEYS, *SHORT)
+    meant = key if key in names else nearest(key, (*KEYS, *names))
+    if meant in KEYS:
+        return f"did you mean '{meant}'?"
+    axis, (block, _, field) = meant or "…", SHORT.get(meant or "", meant or "…").partition(".")
+    shared = f"{block}: {{{field}: …}}" if field else f"{block}: …"
+    return f"what all cells share stands under 'base' ({shared}), what they differ in under 'axes' ({axis}: […])"
+
+
+def _places(field: str, beside: Mapping[str, Any], base: Raw, registry: Registry) -> list[str]:
+    """Where a field belongs: to a part beside it, or one of the base."""
+    return config.field_paths(field, {**base, **beside}, registry)
 
 
 def _require_cells(ids: Sequence[str]) -> None:
