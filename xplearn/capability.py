@@ -38,7 +38,6 @@ WHY: dict[Capability, str] = {
     "selector.study": "trajectories must be chosen for training",
     "conditioner.text": "experience must be shown as text",
     "conditioner.latent": "experience must be shown as latent memory",
-    "conditioner.uses": "what is selected must reach the policy: else acting with experience is acting without, at more cost",
     "conditioner.shows": "what is selected must be in the policy's input, unasked: else acting with experience is acting without",
     "learner.conditioned": "gradients must reach its adapter through the conditioned forward pass",
     "learner.drawn": "gradients must reach it through completions that the policy drew itself, for it acts on drawn tokens only",

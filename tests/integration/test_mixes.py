@@ -47,7 +47,7 @@ def problems(mix, **changes):
             {"conditioner": {"name": "expweaver.latent", "carry": True}, "learner": {"name": "core.grpo", "arms": "plain"}},
             {"conditioner learner.conditioned"},
         ),
-        (LATENT, {"conditioner": "expweaver.hybrid"}, {"selector conditioner.uses"}),
+        (LATENT, {"conditioner": "expweaver.hybrid"}, set()),
         (
             LATENT,
             {"conditioner": "expweaver.hybrid", "selector": "core.none", "learner": {"name": "core.grpo", "arms": "plain"}},
@@ -61,7 +61,7 @@ def problems(mix, **changes):
         (PRINCIPLES, {}, set()),
         (PRINCIPLES, {"record": {**EVOLVE, "new_per_step": 0}}, {"selector store.filled", "selector store.space:key"}),
         (PRINCIPLES, {"record": {**EVOLVE, "new_per_step": 0, "seeds_per_kind": 1}}, set()),
-        (PRINCIPLES, {"selector": "core.none", "learner": "core.grpo"}, {"record selector.selects"}),
+        (PRINCIPLES, {"selector": "core.none", "learner": "core.grpo"}, set()),
         (CARDS, {**SERVER}, set()),
         (CARDS, {**SERVER, "learner": "core.grpo"}, {f"learner policy.{what}" for what in ("reference", "score", "train")}),
         (CARDS, {**SERVER, "encoder": {"name": "core.policy", "weights": "current"}}, {"encoder policy.encode"}),

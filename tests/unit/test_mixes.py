@@ -6,7 +6,9 @@ import pytest
 from xplearn.capability import offered
 from xplearn.config import load_experiment
 from xplearn.errors import ConfigError
-from xplearn.experiment.build import check_experiment
+from xplearn.experiment.build import build_parts, check_experiment
+from xplearn.experiment.idle import idle
+from xplearn.experiment.opening import check_tasks
 from xplearn.stores.sqlite import SqliteStore
 from xplearn.testing import samples
 from xplearn.testing.dial import dial_plugins
@@ -37,13 +39,11 @@ def problems(**changes):
         (BARE, set()),
         ({**BARE, "conditioner": "core.prompt"}, set()),
         ({"selector": "core.none"}, set()),
-        ({"conditioner": "core.none"}, {"selector conditioner.uses"}),
+        ({"conditioner": "core.none"}, set()),
         (BOTH, set()),
-        ({**BARE, **BOTH}, {"learner conditioner.uses", "learner selector.selects"}),
-        ({**BOTH, "selector": "core.none"}, {"learner selector.selects"}),
+        ({**BARE, **BOTH}, set()),
         ({"curriculum": "core.random"}, set()),
-        ({**BARE, "curriculum": "core.random"}, {"curriculum store.filled"}),
-        ({**BARE, "curriculum": "core.none"}, {"curriculum store.filled"}),
+        ({**BARE, "curriculum": "core.random"}, set()),
         ({**BARE, "curriculum": "core.random", "learner": []}, set()),
         ({"stream": [{"env": "core.errands", "record": False}]}, {"selector store.filled"}),
         ({"stream": [{"env": "core.errands", "warmup": True, "record": True}, {"env": "core.errands", "record": False}]}, set()),
@@ -53,17 +53,26 @@ def test_what_does_nothing_is_refused_and_nothing_else(changes, found):
     assert set(problems(**changes)) == found
 
 
-def test_what_is_selected_and_not_used_is_told_with_what_would_use_it():
-    lines = str(problems(conditioner="core.none")["selector conditioner.uses"]).splitlines()
-    assert lines[2] == "      but no conditioner in [core.none] provides it"
-    assert lines[3].startswith("      conditioners that do: core.prompt")
-    assert lines[4:] == ["      for example: conditioner: core.prompt", "      or: selector: core.none"]
-
-
-def test_two_arms_that_are_the_same_are_told_with_what_would_tell_them_apart():
-    found = problems(**BARE, **BOTH)["learner selector.selects"]
-    assert {"core.all", "core.bm25", "core.nearest", "core.random"} <= set(found.fitting["selector"])
-    assert not {"core.none", "hamo.coverage"} & set(found.fitting["selector"])
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({}, []),
+        (BARE, []),
+        (BOTH, []),
+        ({"conditioner": "core.none"}, ["selector 'core.bm25' selects and conditioner 'core.none' uses nothing of it"]),
+        ({**BARE, **BOTH}, ["dial.turn learns from both arms, and both are the same"]),
+        ({**BOTH, "selector": "core.none"}, ["dial.turn learns from both arms, and both are the same"]),
+        ({"curriculum": "core.random"}, []),
+        ({**BARE, "curriculum": "core.random"}, ["curriculum 'core.random' chooses from a bank that nothing fills"]),
+        ({**BARE, "curriculum": "core.random", "learner": []}, []),
+    ],
+)
+def test_parts_of_a_sound_mix_that_are_idle_are_told(changes, told):
+    experiment, _ = load_experiment({**MIX, **changes}, [], PLUGINS.registry)
+    lines = list(idle(build_parts(experiment, PLUGINS.registry)))
+    assert len(lines) == len(told)
+    assert all(line.startswith(beginning) for line, beginning in zip(lines, told, strict=True))
+    assert check_tasks(experiment, PLUGINS)[: len(lines)] == lines
 
 
 def test_a_bank_that_no_stage_writes_is_told_apart_from_one_without_a_writer():

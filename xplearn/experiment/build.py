@@ -181,14 +181,11 @@ def _needs(parts: Parts) -> Iterator[tuple[str, str, Part]]:
 
 
 def _needs_of_selection(parts: Parts) -> Iterator[tuple[str, str, Part]]:
-    """What is selected from must be there, and what is selected must be used."""
+    """What is selected from must be there; what is selected and not used is told by ``idle``."""
     unwritten = parts.experiment.record and not parts.writes
     ways = {"store.filled": "stream.0.record=true, as no stage writes the bank"} if unwritten else {}
     if parts.has_experience_arm:
-        need = _Need(frozenset({"store.filled", "conditioner.uses"}), ways_out={**ways, "conditioner.uses": "selector: core.none"})
-        yield "selector", parts.by_path["selector"][1], need
-    if parts.experiment.learner and "selector.all" not in parts.curriculum.provides:
-        yield "curriculum", parts.by_path["curriculum"][1], _Need(frozenset({"store.filled"}), ways_out=ways)
+        yield "selector", parts.by_path["selector"][1], _Need(frozenset({"store.filled"}), ways_out=ways)
 
 
 _CHOICES: dict[Choices, frozenset[Capability]] = {
@@ -205,8 +202,6 @@ def _wanted(plan: RolloutPlan) -> Iterator[Capability]:
         yield "env.demos"
     if plan.needs_logprobs:
         yield "policy.score"
-    if {"plain", "experience"} <= set(plan.arms):
-        yield from ("selector.selects", "conditioner.uses")
 
 
 def _require_rounds(experiment: Experiment, plan: RolloutPlan) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from xplearn.experiment.build import Parts
 from xplearn.experiment.context import Context
+from xplearn.experiment.idle import idle
 from xplearn.experiment.phases import training_tasks
 from xplearn.experiment.pools import Pools
 from xplearn.experiment.stream import Domain, Stage, stages
@@ -41,7 +42,7 @@ def contamination(run: Context) -> str:
 
 
 def warnings(run: Context) -> Iterator[str]:
-    """What a person should know when a run begins: entries that cannot be checked, and tasks that are learned from and evaluated."""
+    """What a person should know when a run begins: entries that cannot be checked, idle parts, tasks both learned from and evaluated."""
     unsourced, entries = len(run.agent.store.from_task("")), len(run.agent.store)
     if unsourced:
         yield f"{unsourced} of the bank's {entries} entries name no source task: whether they come from evaluated tasks cannot be checked"
@@ -51,6 +52,7 @@ def warnings(run: Context) -> Iterator[str]:
             f"{doubtful} of the bank's {entries} entries come from elsewhere and name tasks that are evaluated, as those of another"
             " environment that is trained on are called: they are taken to be of the latter"
         )
+    yield from idle(run.parts)
     yield from overlaps(run.parts, run.pools, run.panels)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from xplearn.errors import ConfigError, ContractError
 from xplearn.experiment.build import sampling
 from xplearn.experiment.context import Context
+from xplearn.experiment.idle import uses_selections
 from xplearn.experiment.phases import play
 from xplearn.experiment.pools import Pools, tasks_of
 from xplearn.experiment.stream import ARMS, Domain, require_known, take
@@ -65,7 +66,7 @@ def evaluate(run: Context, point: int) -> None:
 
 def _tell_unused(run: Context) -> None:
     reached, conditioner = run.agent.reached, run.agent.conditioner
-    if reached[False] and not reached[True] and not conditioner.on_request:
+    if reached[False] and not reached[True] and not conditioner.on_request and uses_selections(run.parts):  # else ``idle`` told it
         run.warn(
             f"nothing of the bank reached the policy though {reached[False]} selections were made: conditioner "
             f"'{run.experiment.conditioner.name}' passes over all that selector '{run.experiment.selector.name}' selects, e.g. for want of "

@@ -17,6 +17,7 @@ from xplearn.experiment.checkpoint import Checkpoints
 from xplearn.experiment.contamination import contamination, overlaps, warnings
 from xplearn.experiment.context import Context
 from xplearn.experiment.evaluate import panels
+from xplearn.experiment.idle import idle
 from xplearn.experiment.observer import Hooks, Observer
 from xplearn.experiment.phases import require_training_tasks
 from xplearn.experiment.pools import Pools
@@ -58,7 +59,7 @@ def check_tasks(experiment: Experiment, plugins: Plugins) -> list[str]:
     """Refuse task slices that cannot be played or evaluated, and trackers that cannot work, without playing anything.
 
     Returns:
-        What a person should know of the tasks before they are played.
+        What a person should know before they are played.
 
     Raises:
         ConfigError: an id, kind or split that an environment does not have, or nothing left; a tracker that no plugin offers.
@@ -69,7 +70,7 @@ def check_tasks(experiment: Experiment, plugins: Plugins) -> list[str]:
     with contextlib.closing(Pools(parts, plugins.registry)) as pools:
         evaluated, _ = panels(experiment, domains(experiment), pools)
         require_training_tasks(experiment, pools)
-        return list(overlaps(parts, pools, evaluated))
+        return [*idle(parts), *overlaps(parts, pools, evaluated)]
 
 
 @contextlib.contextmanager
