@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import random
 
@@ -64,6 +65,13 @@ def board(names=CONFIGURATIONS, *, title="alfworld.text", arms=True, seeds=(0, 1
         detectable=detectable,
         confidence=0.95,
     )
+
+
+def tied(board: Board, mean: float | None = None) -> Board:
+    """The same, nobody told from anybody; with ``mean``, all of them equal."""
+    alike = [{} if mean is None else {"mean": interval(mean, None), "iqm": interval(mean, None)} for _ in board.standings]
+    standings = [dataclasses.replace(of, tied=True, **same) for of, same in zip(board.standings, alike, strict=True)]
+    return dataclasses.replace(board, standings=tuple(standings))
 
 
 def _standing(name, arm, mean, number, seeds, thresholds, base):

@@ -163,7 +163,9 @@ def test_words_lines_and_the_numbers_on_heat_stand_out_from_what_they_lie_on():
 
 def test_figures_of_full_scores_leave_room_for_their_sign():
     board = pieces.board(["hamo"])
-    full = [dataclasses.replace(one, mean=Interval(mean=100.0, low=100.0, high=100.0), tied=True) for one in board.standings]
+    means = Interval(mean=100.0, low=100.0, high=100.0), Interval(mean=99.99, low=100.0, high=100.0), Interval(mean=0.0, low=0.0, high=0.0)
+    found = [*board.standings, pieces.board(["edge"], arms=False).standings[0]]
+    full = [dataclasses.replace(one, mean=mean, tied=mean.mean > 0) for one, mean in zip(found, means, strict=True)]
     root = ET.fromstring(figures.leaderboard(dataclasses.replace(board, standings=tuple(full))).svg)
     texts = [(text.text, float(text.get("x"))) for text in root.iter(f"{SVG}text")]
     starts = [x - BOLD * width(text) for text, x in texts if text == "100.0 [100.0, 100.0]"]
@@ -186,12 +188,12 @@ def test_configurations_are_ranked_by_their_better_arm_and_equal_ones_alike():
     board = pieces.board(["hamo", "edge", "grpo"])
     found = figures.leaderboard(board)
     assert [said for said in shown(found) if said in ("1", "2", "3")] == ["1", "2", "3"]
-    assert "ranked by their better arm:" in found.caption
+    assert "ranked by their better arm." in found.caption
     mean = board.standings[0].mean
     alike = [dataclasses.replace(of, mean=mean) if of.contender.name.startswith("edge") else of for of in board.standings]
     found = figures.leaderboard(dataclasses.replace(board, standings=tuple(alike)))
     assert [said for said in shown(found) if said in ("1", "2", "3")] == ["1", "1", "3"]
-    assert "better arm, equal ones alike:" in found.caption
+    assert "better arm, equal ones alike." in found.caption
 
 
 def test_a_better_mean_is_further_right(real):

@@ -175,7 +175,8 @@ def test_a_leaderboard_has_its_rows_in_order_and_marks_what_is_tied():
     board = pieces.board()
     sheet = sheets.leaderboard_sheet(board)
     assert [row[1] for row in sheet.rows] == [standing.contender.name for standing in board.standings]
-    assert list(sheet.marked) == [0, 1]
+    assert (sheet.marked, sheet.strong) == ((), [(0, 4), (1, 4)])
+    assert "Marked: the best, and what is not told from it" in sheet.caption
     assert "66.0 [62.9, 68.8] | " in sheets.to_markdown(sheet).replace("*", "")
     assert "+34.6 [+30.6, +38.2]" in sheets.to_markdown(sheet)
     assert "A true difference of 4.2 points is found four times in five" in sheet.caption
@@ -197,19 +198,46 @@ def test_differences_are_there_once_for_each_that_is_known_with_both_p_values():
 def test_a_contender_without_a_seed_of_the_best_is_not_called_best():
     board = pieces.board(["hamo", "edge"], arms=False)
     standings = board.standings[0], dataclasses.replace(board.standings[1], versus_best=None, tied=True)
-    assert [row[-1] for row in sheets.leaderboard_sheet(dataclasses.replace(board, standings=standings)).rows] == ["best", "not compared"]
+    sheet = sheets.leaderboard_sheet(dataclasses.replace(board, standings=standings))
+    assert [row[-1] for row in sheet.rows] == [None, "not compared"]
+    assert sheet.strong == []
 
 
-def test_equal_means_have_equal_ranks_and_the_first_of_them_alone_is_called_best():
+def test_equal_means_have_equal_ranks_and_each_of_the_highest_is_called_best():
     board = pieces.board(["hamo", "edge", "grpo"], arms=False)
     first, second, third = board.standings
     alike = dataclasses.replace(board, standings=(first, dataclasses.replace(second, mean=first.mean, tied=True), third))
-    assert [(row[0], row[-1]) for row in sheets.leaderboard_sheet(alike).rows] == [(1, "best"), (1, "yes"), (3, "no")]
+    assert [(row[0], row[-1]) for row in sheets.leaderboard_sheet(alike).rows] == [(1, "best"), (1, "best"), (3, "no")]
+
+
+def test_where_nobody_is_told_from_anybody_one_sentence_says_so_and_nothing_is_marked():
+    board = pieces.tied(pieces.board(["hamo", "edge"]))
+    sheet = sheets.leaderboard_sheet(board)
+    assert (sheet.marked, sheet.strong) == ((), [])
+    assert "tied" not in sheet.columns
+    assert "None is best: of the 4 none is told apart from the highest mean, 66.0." in sheet.caption
+    assert "Marked" not in sheet.caption
+    assert "**" not in sheets.to_markdown(sheet)
+    assert r"\textbf" not in sheets.to_latex(sheet)
+    contest = sheets.contest_sheet(board, [board])
+    assert contest.strong == []
+    assert "Marked" not in contest.caption
+
+
+def test_a_column_that_holds_nothing_is_neither_shown_nor_explained():
+    board = pieces.board(["hamo", "edge"], arms=False)
+    bare = dataclasses.replace(board, standings=tuple(dataclasses.replace(of, versus_base=None) for of in board.standings))
+    sheet = sheets.leaderboard_sheet(bare)
+    assert sheet.columns == ["#", "contender", "arm", "seeds", "mean", "IQM", "tied"]
+    assert not [word for word in ("paired", "worse tasks", "equal") if word in sheet.caption.partition("A true")[0]]
+    full = sheets.leaderboard_sheet(pieces.board(["hamo", "edge"]))
+    assert [full.columns[at] for at in full.signed] == ["vs Base", "vs plain"]
+    assert "worse tasks: below Base" in full.caption
 
 
 def test_captions_say_what_intervals_are_over():
     assert "over tasks and seeds" in sheets.leaderboard_sheet(pieces.board()).caption
-    assert "intervals over tasks; " in sheets.leaderboard_sheet(pieces.board(seeds=(0,))).caption
+    assert "intervals over tasks. " in sheets.leaderboard_sheet(pieces.board(seeds=(0,))).caption
     mixed = dataclasses.replace(pieces.board(), standings=(*pieces.board().standings, *pieces.board(seeds=(0,)).standings))
     assert "over tasks, and seeds where there are several" in sheets.differences_sheet(mixed).caption
 

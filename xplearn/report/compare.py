@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xplearn.metrics.compare import Entry, Group, groups, spreads, versus_first
 from xplearn.metrics.digits import tenths
@@ -14,8 +14,9 @@ from xplearn.record.comparable import alike, bootstrap, otherwise
 from xplearn.record.folder import UNHASHED
 from xplearn.report import costs, seeds
 from xplearn.report import text as table
-from xplearn.report.columns import Column, draw, pack
-from xplearn.report.matrix import figures, standing, text
+from xplearn.report.columns import Column, tables, telling
+from xplearn.report.explained import explained
+from xplearn.report.matrix import NONE, figures, standing, text
 from xplearn.report.printable import printable
 
 if TYPE_CHECKING:
@@ -23,12 +24,6 @@ if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
     from xplearn.record.reader import Run
-
-CAPTION = (
-    "score 0 to 100 with bootstrap interval over tasks; vs Base and the difference of final scores are paired on the same tasks; +Harness: "
-    "the bank is shown; retention: score without it over score with it, no interval where the latter may be 0; forgetting: final minus "
-    "best so far; BWT: final minus just after its stage; FWT: just before its stage minus before learning"
-)
 
 
 def render(runs: Sequence[Run], console: Console) -> None:
@@ -41,17 +36,19 @@ def render(runs: Sequence[Run], console: Console) -> None:
     if problem is not None:
         raise problem
     found, called = entries(runs), names(runs)
-    for piece in [*_scores(groups(found), console.width), *_figures(found, console.width)]:
-        console.print(piece)
+    lines, finals = _scores(groups(found)), _figures(found)
+    for drawn in filter(None, (lines, finals)):
+        for piece in drawn.pieces(console.width):
+            console.print(piece)
     for arm, group, spread in spreads(found):
-        those, finals = ", ".join(entry.run for entry in group), ", ".join(tenths(value) for value in spread.finals)
+        those, each = ", ".join(entry.run for entry in group), ", ".join(tenths(value) for value in spread.finals)
         disparity = ", ".join(f"{domain} {tenths(value)}" for domain, value in spread.disparity.items())
         console.print(
-            f"orders of one stream ({those}), {arm} arm: final {finals}; mean {tenths(spread.mean)}, deviation {tenths(spread.deviation)}; "
+            f"orders of one stream ({those}), {arm} arm: final {each}; mean {tenths(spread.mean)}, deviation {tenths(spread.deviation)}; "
             f"largest minus smallest by domain: {disparity}",
             markup=False,
         )
-    console.print(CAPTION, style="dim")
+    console.print(_caption(found, [column.name for drawn in filter(None, (lines, finals)) for column in drawn.columns]), style="dim")
     for line in otherwise(dict(zip(called, runs, strict=True))):
         console.print(printable(f"evaluated otherwise: {line}"), markup=False, soft_wrap=True)
     results = [list(run.episodes()) for run in runs]
@@ -61,6 +58,17 @@ def render(runs: Sequence[Run], console: Console) -> None:
     for run in runs:
         if run.header.status != "finished" or run.missing():
             console.print(printable(f"{run.path.name}: {table.standing(run)}"), markup=False)
+
+
+class _Drawn(NamedTuple):
+    """A table before its width is known."""
+
+    leads: Sequence[Column]
+    columns: Sequence[Column]
+    sections: Sequence[int]
+
+    def pieces(self, width: int) -> list[RichTable]:
+        return tables(self.columns, self.leads, self.sections, width)
 
 
 def names(runs: Sequence[Run]) -> list[str]:
@@ -119,7 +127,17 @@ def _start(run: Run) -> str:
     return json.dumps([*acts, warmups, [learners, *seen] if warmups else []], sort_keys=True)
 
 
-def _scores(found: Sequence[Group], width: int) -> list[RichTable]:
+def _caption(found: Sequence[Entry], names: Sequence[str]) -> str:
+    paired = [name for name in dict.fromkeys(names) if name.startswith("vs ")]
+    return explained(
+        names,
+        "score 0 to 100 with bootstrap interval over tasks",
+        f"{' and '.join(paired)} paired on the same tasks" if paired else "",
+        "+Harness: the bank is shown" if any(entry.matrix.arm == "experience" for entry in found) else "",
+    )
+
+
+def _scores(found: Sequence[Group]) -> _Drawn:
     lines = [line for group in found for line in group.lines]
     sections = [number for number, group in enumerate(found) for _ in group.lines]
     leads = [Column("", tuple(line.label for line in lines))]
@@ -130,15 +148,15 @@ def _scores(found: Sequence[Group], width: int) -> list[RichTable]:
         columns.append(Column("vs Base", tuple(text(line.versus_base.get(domain), signed=True) for line in lines)))
         if any(line.retention for line in lines):
             columns.append(Column("retention %", tuple(text(line.retention.get(domain)) for line in lines)))
-    return [draw([*leads, *piece], sections) for piece in pack(columns, leads, width)]
+    return _Drawn(leads, telling(columns, NONE), sections)
 
 
-def _figures(found: Sequence[Entry], width: int) -> list[RichTable]:
+def _figures(found: Sequence[Entry]) -> _Drawn | None:
     reached = [entry for entry in found if entry.matrix.reached]
     if not reached:
-        return []
+        return None
     leads = [Column("", tuple(standing(entry.name, entry.matrix) for entry in reached))]
     differences = tuple(text(value, signed=True) for value in versus_first(reached))
     columns = figures([entry.matrix for entry in reached])
     columns.insert(1, Column(f"vs {reached[0].name}", differences))
-    return [draw([*leads, *piece], [0] * len(reached)) for piece in pack(columns, leads, width)]
+    return _Drawn(leads, telling(columns, NONE), [0] * len(reached))

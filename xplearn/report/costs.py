@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from xplearn.metrics.spending import Purpose, Spent, Upkeep, spending, upkeep
-from xplearn.report.columns import Column, draw, pack
+from xplearn.report.columns import Column, tables, telling
 from xplearn.report.learning import demonstrations
 from xplearn.report.shown import told
 
@@ -52,7 +52,7 @@ def pieces(spent: Spendings, kept: Upkeep, width: int) -> list[RichTable]:
     """A line for each purpose and arm, and for each sort of learner, cut to the width between columns."""
     lines = [*_episodes(spent), *_learners(kept)]
     found = [Column(name, tuple(line[at] for line in lines)) for at, name in enumerate(COLUMNS)]
-    return [draw([found[0], *piece], [0] * len(lines)) for piece in pack(found[1:], found[:1], width)]
+    return tables(found[1:], found[:1], [0] * len(lines), width)
 
 
 def bank(kept: Upkeep, on_disk: int | None) -> str:
@@ -73,8 +73,8 @@ def compared(names: Sequence[str], runs: Sequence[Run], results: Sequence[Sequen
     found = [costs(run, episodes) for run, episodes in zip(runs, results, strict=True)]
     lead = Column("cost", tuple(names))
     columns = [*_totals([spent for spent, _ in found]), *_upkeep([kept for _, kept in found], runs)]
-    told = [column for column in columns if any(cell != NONE for cell in column.cells)]
-    return [draw([lead, *piece], [0] * len(runs)) for piece in pack(told, [lead], width)] if told else []
+    known = telling(columns, NONE)
+    return tables(known, [lead], [0] * len(runs), width) if known else []
 
 
 def _episodes(spent: Spendings) -> Iterator[tuple[str, ...]]:

@@ -40,6 +40,8 @@ class Sheet:
     """Columns whose numbers and intervals are differences: shown with their sign."""
     strong: Sequence[tuple[int, int]] = ()
     """Row and column of cells that stand out."""
+    spare: Sequence[str] = ()
+    """Names of columns that a narrow terminal can do without, the first before the others."""
 
 
 Piece = Figure | Sheet

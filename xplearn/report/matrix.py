@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from xplearn.metrics.continual import cell, final_retention
-from xplearn.report.columns import Column, draw, pack
+from xplearn.report.columns import Column, tables, telling
+from xplearn.report.explained import explained
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,11 +22,7 @@ FIGURES = {"final": "final", "average": "average", "forgetting": "forgetting", "
 
 UNSIGNED = ("final", "average")
 
-CAPTION = (
-    "score of each domain (0 to 100) before learning and after each stage; forgetting: final minus best so far; BWT: final minus just "
-    "after its stage; FWT: just before its stage minus before learning; retention: final without the bank over final with it; paired "
-    "intervals over tasks"
-)
+NONE = "–"
 
 
 def render(run: Run, console: Console) -> None:
@@ -37,7 +34,9 @@ def render(run: Run, console: Console) -> None:
     for piece in found:
         console.print(piece)
     if found:
-        console.print(CAPTION, style="dim")
+        names = [column.name for column in _read(plain, experience)]
+        said = "score of each domain (0 to 100) before learning and after each stage"
+        console.print(explained(names, said, "paired intervals over tasks" if names else ""), style="dim")
 
 
 def pieces(plain: Matrix, experience: Matrix, width: int) -> list[RichTable]:
@@ -45,14 +44,20 @@ def pieces(plain: Matrix, experience: Matrix, width: int) -> list[RichTable]:
     arms = [matrix for matrix in (plain, experience) if matrix.scores]
     found = [piece for matrix in arms for piece in _fit([_stages(matrix)], _domains(matrix), width)]
     if any(matrix.reached for matrix in arms):
-        kept = [_retention(arms, final_retention(plain, experience))] if len(arms) > 1 else []
-        found += _fit([Column("", tuple(standing(f"{matrix.arm} arm", matrix, ", {}") for matrix in arms))], [*figures(arms), *kept], width)
+        lead = Column("", tuple(standing(f"{matrix.arm} arm", matrix, ", {}") for matrix in arms))
+        found += _fit([lead], _read(plain, experience), width)
     return found
 
 
+def _read(plain: Matrix, experience: Matrix) -> list[Column]:
+    """The figures that are read from the matrices."""
+    arms = [matrix for matrix in (plain, experience) if matrix.scores]
+    kept = [_retention(arms, final_retention(plain, experience))] if len(arms) > 1 else []
+    return telling([*figures(arms), *kept], NONE) if any(matrix.reached for matrix in arms) else []
+
+
 def _fit(leads: Sequence[Column], columns: Sequence[Column], width: int) -> list[RichTable]:
-    sections = [0] * len(leads[0].cells)
-    return [draw([*leads, *piece], sections) for piece in pack(columns, leads, width)]
+    return tables(columns, leads, [0] * len(leads[0].cells), width)
 
 
 def _stages(matrix: Matrix) -> Column:
@@ -85,4 +90,4 @@ def _retention(arms: Sequence[Matrix], kept: Interval | None) -> Column:
 
 def text(value: Interval | None, *, signed: bool = False) -> str:
     """An interval, or a dash where there is none."""
-    return value.text(signed=signed) if value else "–"
+    return value.text(signed=signed) if value else NONE

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from xplearn.report.columns import Column, draw, pack
+from xplearn.report.columns import Column, tables
 from xplearn.report.printable import printable
 from xplearn.reported import NOT_STATED
 
@@ -35,8 +35,8 @@ def render(rows: Sequence[Reported], console: Console) -> None:
             Column("value", tuple(f"{row.value:g}{mark}" for row, mark in zip(found, marks, strict=True))),
         ]
         console.print(printable(f"reported by {paper}"), markup=False)
-        for piece in pack(columns, [lead], console.width):
-            console.print(draw([lead, *piece], [0] * len(found)))
+        for piece in tables(columns, [lead], [0] * len(found), console.width):
+            console.print(piece)
         for number, note in enumerate(notes, start=1):
             console.print(printable(f"[{number}] {note}"), markup=False, style="dim")
         console.print()

@@ -10,7 +10,8 @@ from xplearn.metrics.digits import tenths
 from xplearn.metrics.finals import final_difference, final_score
 from xplearn.metrics.rounds import mean_gain
 from xplearn.metrics.seeds import Pool, averaged, deviation, pools, retention, successes
-from xplearn.report.columns import Column, draw, pack
+from xplearn.report.columns import Column, tables, telling
+from xplearn.report.explained import explained
 from xplearn.report.learning import rounds
 from xplearn.report.matrix import standing, text
 
@@ -26,8 +27,7 @@ if TYPE_CHECKING:
 
 CAPTION = (
     "over seeds: final scores, successes and their differences, paired on the seeds that both have, are means over seeds; their intervals "
-    "are over tasks and seeds (over tasks where there is one), that of retention is over tasks; deviation: of final scores from seed to "
-    "seed; gain: training score of the experience arm minus the plain arm's, mean over rounds; bank: experiences at the end"
+    "are over tasks and seeds (over tasks where there is one)"
 )
 NONE = "–"
 
@@ -44,13 +44,26 @@ def render(found: Sequence[Entry], runs: Mapping[str, Played], console: Console)
     for piece in pieces(reached, runs, console.width) if reached else ():
         console.print(piece)
     if reached:
-        console.print(CAPTION, style="dim")
+        shown = [column.name for column in _columns(reached, runs)]
+        over = "intervals of retention are over tasks" if "retention %" in shown else ""
+        console.print(explained(shown, CAPTION, over), style="dim")
 
 
 def pieces(found: Sequence[Pool], runs: Mapping[str, Played], width: int) -> list[RichTable]:
     """A line for each arm of each configuration, cut to the width between columns."""
     means = [averaged(pool.scores.values()) for pool in found]
     lead = Column("over seeds", tuple(standing(pool.label, mean) for pool, mean in zip(found, means, strict=True)))
+    sections = [
+        number
+        for number, key in enumerate(dict.fromkeys(pool.configuration for pool in found))
+        for pool in found
+        if pool.configuration == key
+    ]
+    return tables(_columns(found, runs), [lead], sections, width)
+
+
+def _columns(found: Sequence[Pool], runs: Mapping[str, Played]) -> list[Column]:
+    """Those that tell something."""
     won = [{seed: successes(entry.matrix, runs[entry.run][1]) for seed, entry in pool.entries.items()} for pool in found]
     others = range(1, len(found))
     columns = [
@@ -62,13 +75,7 @@ def pieces(found: Sequence[Pool], runs: Mapping[str, Played], width: int) -> lis
         Column("retention %", tuple(_retention(pool, found) for pool in found)),
         *_learning(found, runs),
     ]
-    sections = [
-        number
-        for number, key in enumerate(dict.fromkeys(pool.configuration for pool in found))
-        for pool in found
-        if pool.configuration == key
-    ]
-    return [draw([lead, *piece], sections) for piece in pack(columns, [lead], width)]
+    return telling(columns, NONE)
 
 
 def _retention(pool: Pool, found: Sequence[Pool]) -> str:

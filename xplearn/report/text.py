@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from xplearn.metrics.digits import tenths
 from xplearn.metrics.table import POOLED
 from xplearn.report import costs, curve, learning, matrix
-from xplearn.report.columns import Column, draw, pack
+from xplearn.report.columns import Column, draw, fitted, left_out, pack
+from xplearn.report.columns import tables as columns_as_tables
+from xplearn.report.explained import explained
 from xplearn.report.printable import printable
 
 if TYPE_CHECKING:
@@ -33,6 +35,10 @@ COLUMNS = (
     "tokens out",
     "seconds",
 )
+SPARE = ("seconds", "tokens out", "tokens in")
+"""Columns that a narrow terminal can do without, the first before the others: what all episodes took stands below."""
+PAIRED = {"vs Base": "versus_base", "vs plain": "versus_plain"}
+"""Columns of differences, and where a row has them."""
 MOST_KINDS = 8
 """Kinds of task that still fit on a terminal side by side."""
 
@@ -44,7 +50,7 @@ def render(run: Run, console: Console) -> None:
     if table.rows:
         for piece in tables(table, console.width):
             console.print(piece)
-        console.print(caption(table), style="dim")
+        console.print(caption(table, console.width), style="dim")
     for line in run.header.warnings:
         console.print(printable(f"warning: {line}"), markup=False)
     matrix.render(run, console)
@@ -86,9 +92,9 @@ def tables(table: Table, width: int) -> list[RichTable]:
 
 def rows(table: Table, width: int) -> list[RichTable]:
     """The table in as many pieces as the width asks for; each begins with the row's label, and no figure is ever cut."""
-    figures, left_out = _columns(table), _left_out(table)
-    leads, others = figures[: _leading(table)], [column for column in figures[2:] if column.name not in left_out]
-    return [draw([*leads, *piece], _points(table)) for piece in pack(others, leads, width)]
+    leads, found = _telling(table)
+    shown, gap = fitted(found, leads, width, SPARE)
+    return [draw([*leads, *piece], _points(table), gap) for piece in pack(shown, leads, width, gap)]
 
 
 def by_kind(table: Table, width: int) -> list[RichTable]:
@@ -102,13 +108,19 @@ def by_kind(table: Table, width: int) -> list[RichTable]:
         ):
             leads = [Column(title, first.cells), *others]
             columns = [Column(kind, tuple(form(by[kind]) if kind in by else "–" for by in found)) for kind in named]
-            pieces += [draw([*leads, *piece], _points(table)) for piece in pack(columns, leads, width)]
+            pieces += columns_as_tables(columns, leads, _points(table), width)
     return pieces
 
 
 def _columns(table: Table) -> list[Column]:
     lines = [cells(row) for row in table.rows]
     return [Column(name, tuple(line[at] for line in lines)) for at, name in enumerate(COLUMNS)]
+
+
+def _telling(table: Table) -> tuple[list[Column], list[Column]]:
+    """The columns that begin each piece, and the others that tell something."""
+    found, empty = _columns(table), _empty(table)
+    return found[: _leading(table)], [column for column in found[2:] if column.name not in empty]
 
 
 def _leading(table: Table) -> int:
@@ -121,7 +133,7 @@ def _points(table: Table) -> list[int]:
     return [row.point for row in table.rows]
 
 
-def _left_out(table: Table) -> set[str]:
+def _empty(table: Table) -> set[str]:
     """Columns that would tell nothing: of pairs, where only one arm was played; of endings that no episode had."""
     left = set() if any(row.versus_plain for row in table.rows) else {"vs plain", "retention %"}
     left |= set() if any(row.out_of_steps for row in table.rows) else {"out of steps"}
@@ -158,11 +170,18 @@ def difference(value: Interval | None) -> str:
     return value.text(signed=True) if value else "–"
 
 
-def caption(table: Table) -> str:
-    """What the columns mean, and the names of the lines."""
-    shown = "+Harness: the bank is shown; " if any(row.arm == "experience" for row in table.rows) else ""
-    return (
-        f"{shown}score 0 to 100 with {100 * table.confidence:g} % bootstrap interval over tasks; out of steps: cut off by a limit of steps "
-        "or by the context; failed: ended by the task; differences are paired on the same task and replica; retention: score without the "
-        "bank over score with it, no interval where the latter may be 0; tokens and seconds are per episode"
+def caption(table: Table, width: int) -> str:
+    """What the columns that fit the width mean, and the names of the lines."""
+    leads, found = _telling(table)
+    shown, _ = fitted(found, leads, width, SPARE)
+    names = [column.name for column in shown]
+    paired = any(name in names and any(getattr(row, field) for row in table.rows) for name, field in PAIRED.items())
+    each = [name for name in ("tokens", "seconds") if any(column.startswith(name) for column in names)]
+    return explained(
+        names,
+        "+Harness: the bank is shown" if any(row.arm == "experience" for row in table.rows) else "",
+        f"score 0 to 100 with {100 * table.confidence:g} % bootstrap interval over tasks",
+        "differences are paired on the same task and replica" if paired else "",
+        f"{' and '.join(each)} are per episode" if each else "",
+        left_out(found, shown),
     )

@@ -17,6 +17,8 @@ LEFT = 14.0
 FIGURES = 140.0
 """Least room for the figures at the right."""
 
+EDGE = 1.2
+"""How much more room than it takes a label has at an edge: some fonts are wider than others."""
 TALL = 500.0
 """From this height on the axis is repeated below."""
 
@@ -30,9 +32,11 @@ def axis(drawing: Drawing, scale: Scale, top: float, end: float, *, signed: bool
     """The values of an axis above and, where the drawing is tall, below."""
     for value in scale.ticks():
         label = minus(f"{value:+g}" if signed and abs(value) > 1e-9 else f"{value + 0.0:g}")
-        drawing.text((scale(value), top + 14), label, "k-muted", anchor="middle")
+        reach = EDGE * width(label) / 2
+        x = min(max(scale(value), reach), drawing.width - reach)
+        drawing.text((x, top + 14), label, "k-muted", anchor="middle")
         if end - top > TALL:
-            drawing.text((scale(value), end + 15), label, "k-muted", anchor="middle")
+            drawing.text((x, end + 15), label, "k-muted", anchor="middle")
 
 
 def rules(drawing: Drawing, scale: Scale, top: float, end: float) -> None:

@@ -7,12 +7,16 @@ from collections.abc import Sequence
 from xplearn.metrics.board import Board, Contender, Standing
 from xplearn.report.figure import Figure
 from xplearn.report.figures import interval, legend
-from xplearn.report.figures.kit import Drawing, hue, one
+from xplearn.report.figures.kit import HUES, Drawing, Shape, hue, one, shape
 from xplearn.report.figures.scale import Scale, around
 from xplearn.report.figures.words import BOLD, TEXT, apart
+from xplearn.report.verdict import decided, leading, verdict
 
 HARNESS = "+Harness"
 _PAD, _SIGN = 8.0, 36.0
+
+Look = tuple[int, Shape]
+"""Colour and mark of a configuration: where colours come again, marks do not."""
 
 
 def configuration(contender: Contender) -> str:
@@ -56,22 +60,23 @@ def leaderboard(board: Board, *, name: str = "leaderboard") -> Figure | None:
     values = [*interval.bounds([standing.mean for standing in board.standings]), *bases]
     room = interval.room([standing.mean.text() for standing in board.standings], sign=_SIGN)
     scale = around(values, interval.LEFT, drawing.width - room, floor=0.0, ceiling=100.0)
-    _bands(drawing, groups, top + interval.HEAD)
+    if decided(board):
+        _bands(drawing, groups, top + interval.HEAD)
     interval.axis(drawing, scale, top, end)
     y = top + interval.HEAD
+    best = leading(board) if decided(board) else []
     places = ranks([group[0].mean.mean for group in groups.values()])
     short = apart(list(groups), drawing.width - 44, TEXT * BOLD)
     for number, (rank, (label, group)) in enumerate(zip(places, groups.items(), strict=True)):
         drawing.text((8, y + 18), f"{rank}", "k-muted", size=TEXT)
         drawing.text((30, y + 18), label, "k-strong", size=TEXT, short=short[number])
-        _arms(drawing, scale, y + interval.NAME, hue(number), group, best=board.standings[0])
+        _arms(drawing, scale, y + interval.NAME, (hue(number), shape(number // HUES)), group, best=best)
         y += _height(group)
     by = "their better arm" if any(len(group) > 1 for group in groups.values()) else "their mean"
     caption = (
         f"Mean score, 0 to 100, with {100 * board.confidence:g} % bootstrap intervals over {board.over}; {_counted(len(groups))}, "
-        f"ranked by {by}{', equal ones alike' if len(set(places)) < len(places) else ''}: {board.standings[0].contender.name} is best with "
-        f"{board.standings[0].mean.text()}."
-    )
+        f"ranked by {by}{', equal ones alike' if len(set(places)) < len(places) else ''}. {verdict(board)}"
+    ).strip()
     return drawing.figure(interval.foot(top, end), name=name, title=f"Leaderboard: {board.title}", caption=caption)
 
 
@@ -91,9 +96,10 @@ def _entries(board: Board, known: bool) -> list[legend.Entry]:
     if "plain" in arms:
         entries.append((legend.rule("k-whisker k-l0", shape="circle", marked="k-hollow k-l0"), "plain"))
     entries += [(legend.rule("k-base", upright=True), "Base")] if known else []
-    entries.append((legend.mark("star", "k-star"), "best"))
-    if sum(standing.tied for standing in board.standings) > 1:
-        entries.append((legend.patch("k-band", "k-grid"), "≈ not told from the best"))
+    if decided(board):
+        entries.append((legend.mark("star", "k-star"), "best"))
+        if sum(standing.tied for standing in board.standings) > len(leading(board)):
+            entries.append((legend.patch("k-band", "k-grid"), "≈ not told from the best"))
     return entries
 
 
@@ -105,7 +111,9 @@ def _bands(drawing: Drawing, groups: dict[str, list[Standing]], y: float) -> Non
         y += _height(group)
 
 
-def _arms(drawing: Drawing, scale: Scale, y: float, colour: int, group: Sequence[Standing], *, best: Standing) -> None:
+def _arms(drawing: Drawing, scale: Scale, y: float, look: Look, group: Sequence[Standing], *, best: Sequence[Standing]) -> None:
+    """``best``: those of the board; none where nobody is."""
+    colour, mark = look
     interval.rules(drawing, scale, y, y + interval.LINE * len(group) + 3)
     y += interval.LINE / 2 + 1
     for standing in sorted(group, key=lambda found: found.contender.arm):
@@ -114,15 +122,16 @@ def _arms(drawing: Drawing, scale: Scale, y: float, colour: int, group: Sequence
             if found is not None:
                 drawing.line((scale(found), y - 10), (scale(found), y + 10), "k-base")
             filled = f"k-s{colour}" if standing.contender.arm == "experience" else "k-hollow"
-            interval.dot(drawing, scale, y, standing.mean, look=f"k-l{colour}", mark=f"k-solid {filled} k-l{colour}")
-            interval.figures(drawing, y, standing.mean.text(), strong=standing.tied)
-            _sign(drawing, scale.end + _SIGN / 2, y, standing, best)
+            interval.dot(drawing, scale, y, standing.mean, look=f"k-l{colour}", mark=f"k-solid {filled} k-l{colour}", shape=mark)
+            interval.figures(drawing, y, standing.mean.text(), strong=bool(best) and standing.tied)
+            if best:
+                _sign(drawing, scale.end + _SIGN / 2, y, standing, best)
         y += interval.LINE
 
 
-def _sign(drawing: Drawing, x: float, y: float, standing: Standing, best: Standing) -> None:
+def _sign(drawing: Drawing, x: float, y: float, standing: Standing, best: Sequence[Standing]) -> None:
     """A star for the best, a sign for those that cannot be told from it."""
-    if standing is best:
+    if any(standing is one for one in best):
         drawing.marker("star", (x, y), "k-star", size=5)
     elif standing.tied and standing.versus_best is not None:
         drawing.text((x, y + 5), "≈", "k-strong", anchor="middle", size=TEXT)

@@ -1,4 +1,4 @@
-"""Leaderboards as tables."""
+"""Differences and winners as tables."""
 
 from __future__ import annotations
 
@@ -6,39 +6,7 @@ from collections.abc import Collection, Sequence
 
 from xplearn.metrics.board import Board, Difference, Standing
 from xplearn.report.figure import Cell, Sheet
-from xplearn.report.figures.standings import ranks
-
-
-def leaderboard_sheet(board: Board, *, name: str = "leaderboard-table") -> Sheet | None:
-    """Rank, contender, mean, interquartile mean, and differences from Base and from the plain arm; those tied with the best are marked."""
-    if not board.standings:
-        return None
-    columns = ("#", "contender", "arm", "seeds", "mean", "IQM", "vs Base", "vs plain", "worse tasks", "tied")
-    places = ranks([standing.mean.mean for standing in board.standings])
-    rows = [_standing(board, place, standing) for place, standing in zip(places, board.standings, strict=True)]
-    return Sheet(
-        name=name,
-        title=f"Leaderboard: {board.title}",
-        caption=(
-            f"Score, 0 to 100, with {100 * board.confidence:g} % bootstrap intervals over {board.over}; each arm has a rank of its own, "
-            "equal means an equal one. IQM: interquartile mean; differences are paired, in points; worse tasks: below Base. Tied, and "
-            f"marked: not told apart from the best after Holm's correction. {detectable(board)}".strip()
-        ),
-        columns=columns,
-        rows=rows,
-        marked=[number for number, standing in enumerate(board.standings) if standing.tied],
-        signed=(6, 7),
-    )
-
-
-def detectable(board: Board) -> str:
-    """What the panel can find, in a sentence; empty where nothing is known."""
-    if board.detectable is None:
-        return ""
-    return (
-        f"A true difference of {board.detectable:.1f} points is found four times in five by a single test, a smaller one less often (the "
-        "median over the pairs compared here); that speaks of other tasks, not of other seeds."
-    )
+from xplearn.report.verdict import decided
 
 
 def differences_sheet(board: Board, *, name: str = "differences-table") -> Sheet | None:
@@ -51,22 +19,24 @@ def differences_sheet(board: Board, *, name: str = "differences-table") -> Sheet
     ]
     if not rows:
         return None
+    told = [number for number, found in enumerate(_differences(board)) if found.p_holm < board.level]
     return Sheet(
         name=name,
         title=f"Paired differences: {board.title}",
         caption=(
             f"In points with {100 * board.confidence:g} % intervals over {board.over}. p: two-sided paired permutation test over tasks, "
-            f"for the seeds that were run; Holm: corrected for all that are against the same. Marked: below {board.level:.3g} then."
+            "for the seeds that were run; Holm: corrected for all that are against the same. "
+            f"{'Marked: below' if told else 'None is below'} {board.level:.3g} then."
         ),
         columns=("contender", "against", "difference", "p", "p (Holm)", "tasks better", "tasks worse", "tasks"),
         rows=rows,
-        marked=[number for number, found in enumerate(_differences(board)) if found.p_holm < board.level],
         signed=(2,),
+        strong=[(row, 2) for row in told],
     )
 
 
 def contest_sheet(everywhere: Board, boards: Sequence[Board], *, name: str = "contest-table") -> Sheet | None:
-    """Who wins where: a row for each contender, a column for each board; the best of a board and what is tied with it stand out.
+    """Who wins where: a row for each contender, a column for each board; the best of each, if any, and its ties stand out.
 
     Args:
         everywhere: the board across the others; those that stand on it come first.
@@ -80,38 +50,22 @@ def contest_sheet(everywhere: Board, boards: Sequence[Board], *, name: str = "co
     keys = list(dict.fromkeys(key for by_key in found for key in by_key))
     if not keys:
         return None
-    strong = [(row, 1 + at) for row, key in enumerate(keys) for at, by_key in enumerate(found) if key in by_key and by_key[key].tied]
+    won = [at for at, board in enumerate(columns) if decided(board)]
+    strong = [(row, 1 + at) for row, key in enumerate(keys) for at in won if key in found[at] and found[at][key].tied]
     return Sheet(
         name=name,
         title="Who wins where",
-        caption=(
-            f"Mean score, 0 to 100, with {100 * everywhere.confidence:g} % bootstrap intervals. Marked in each column: the best, and what "
-            "cannot be told from it after Holm's correction."
-        ),
+        caption=(f"Mean score, 0 to 100, with {100 * everywhere.confidence:g} % bootstrap intervals. {_marks(len(won), len(columns))}"),
         columns=("contender", *(board.title for board in columns)),
         rows=[[names[key], *(by_key[key].mean if key in by_key else None for by_key in found)] for key in keys],
         strong=strong,
     )
 
 
-def _standing(board: Board, rank: int, standing: Standing) -> list[Cell]:
-    contender, base, plain = standing.contender, standing.versus_base, standing.versus_plain
-    return [
-        rank,
-        contender.name,
-        contender.arm,
-        len(contender.scores),
-        standing.mean,
-        standing.iqm,
-        base.interval if base is not None else None,
-        plain.interval if plain is not None else None,
-        f"{base.worse} of {base.tasks}" if base is not None else None,
-        "best" if standing is board.standings[0] else _tied(standing),
-    ]
-
-
-def _tied(standing: Standing) -> str:
-    return "not compared" if standing.versus_best is None else "yes" if standing.tied else "no"
+def _marks(won: int, columns: int) -> str:
+    marked = "Marked in each column: the best, and what is not told from it after Holm's correction." if won else ""
+    unmarked = "A column without a mark has no best: nothing in it is told apart from its highest mean." if won < columns else ""
+    return f"{marked} {unmarked}".strip()
 
 
 def _differences(board: Board) -> list[Difference]:
