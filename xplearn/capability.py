@@ -85,7 +85,7 @@ class Problem:
     present: tuple[str, ...] = ()
     """Parts of the mix that could have provided it and do not."""
     listed: tuple[str, ...] = ()
-    """Those of them that stand in a list, which one more may join."""
+    """Those of them that stand in the list which a fitting one would join."""
     fitting: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Registered parts that would, by slot."""
     way_out: str = ""
@@ -167,8 +167,8 @@ def _problem(
         name=name,
         capability=capability,
         why=why(capability),
-        present=tuple(other for kind, other, _ in mix if kind in slots),
-        listed=tuple(other for kind, other, _ in mix if kind in slots and kind in LIST_SLOTS),
+        present=tuple(dict.fromkeys(other for kind, other, _ in mix if kind in slots)),
+        listed=tuple(dict.fromkeys(other for kind, other, _ in mix if kind in LIST_SLOTS and kind == next(iter(fitting), ""))),
         fitting=fitting,
         way_out=getattr(part, "ways_out", {}).get(capability, ""),
     )

@@ -378,6 +378,8 @@ def test_a_dry_run_prints_every_cell_and_plays_nothing(tmp_path, capsys):
     assert "   1. errands · core.none · none · seed 0  2 episodes" in out
     assert "errands · core.nearest · none · seed 0  unsound (1)" in out
     assert "(1) 4 cells: selector 'core.nearest' requires" in out
+    assert out.count("(record core.record, ") == 1
+    assert "2 seeds: intervals over seeds are very wide; three or more tell more" in out
     assert "16 cells: 4 unsound, 12 waiting" in out
     assert "to run: 12 cells, at most 48 episodes" in out
     assert sorted(path.name for path in tmp_path.iterdir()) == ["toys.yaml"]
@@ -397,6 +399,7 @@ def test_the_command_prints_the_grid_and_last_the_folder(tmp_path, capsys, monke
     first = "errands · core.none · none · seed 0"
     told = [line.split("   ")[0] for line in captured.err.splitlines() if first in line]
     assert told == [f"{first} begins", f"1/12 cells · {first}"]
+    assert captured.err.count("(score before learning, without the bank → at the end, with it where it is shown)") == 1
 
 
 def test_what_a_cell_took_from_others_is_told_and_an_interrupted_one_is_counted_but_not_with_quiet(tmp_path, capsys):

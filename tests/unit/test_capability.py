@@ -41,7 +41,7 @@ def test_problem_says_who_what_why_and_what_fits():
         f"      {WHY['learner.conditioned']},",
         "      but no learner in [core.record, edge.distill] provides it",
         "      learners that do: core.clone, core.grpo",
-        "      for example: learner: [core.record, edge.distill, core.clone]",
+        "      for example: learner: [edge.distill, core.clone]",
     ]
 
 
@@ -50,6 +50,13 @@ def test_single_slot_is_replaced_in_the_example():
     (problem,) = check(mix, lambda capability: {"environment": ["core.counting"]})
     assert "no environment in [silent.text] provides it" in str(problem)
     assert str(problem).endswith("for example: environment: core.counting")
+
+
+def test_a_fitting_part_joins_those_of_its_own_list_and_nobody_is_named_twice():
+    mix = [("conditioner", "c", part("", "learner.conditioned")), ("record", "core.record", part()), ("record", "core.record", part())]
+    (problem,) = check(mix, lambda capability: {"learner": ["core.clone"]})
+    assert "but no learner in [core.record] provides it" in str(problem)
+    assert str(problem).endswith("for example: learner: [core.clone]")
 
 
 def test_a_part_may_offer_a_way_out_of_what_it_asks_for():

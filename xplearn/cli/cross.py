@@ -37,13 +37,20 @@ a file:
 
 STATUS_FAILED = 1
 
+SCORES = " (score before learning, without the bank → at the end, with it where it is shown)"
+"""Explains the scores of a cell, once."""
+
+FEW_SEEDS = "2 seeds: intervals over seeds are very wide; three or more tell more"
+
 
 def add(commands: Commands) -> None:
     """Register the command."""
     parser = add_command(commands, "cross", "run every combination of parts, environments and seeds that a file names", EXAMPLES)
     parser.add_argument("file", metavar="FILE", help="a cross file")
     parser.add_argument("overrides", nargs="*", help=argparse.SUPPRESS)
-    parser.add_argument("--minutes", type=float, metavar="M", help="begin no cell that would go on after so many minutes")
+    parser.add_argument(
+        "--minutes", type=float, metavar="M", help="begin no cell that would go on after so many minutes; the first begins in any case"
+    )
     parser.add_argument("--cells", type=int, metavar="N", help="run at most so many cells")
     parser.add_argument("--jobs", type=int, default=1, metavar="J", help="run so many cells at once, with one thread each (default: 1)")
     parser.add_argument("--dry-run", action="store_true", help="print the grid and what it would cost, and play nothing")
@@ -103,7 +110,8 @@ def _require_any(cross: Cross) -> None:
 
 def _preview(file: str, plugins: Plugins) -> int:
     """Print every cell, those that would be run first, and the sums."""
-    from xplearn.cli.crossed import counted, duration, footnotes, standing, why
+    from xplearn.cli.crossed import counted, footnotes, standing, why
+    from xplearn.experiment.cross.axes import SEED
     from xplearn.experiment.cross.preview import preview
 
     cross, ahead, notes = preview(file, plugins)
@@ -116,15 +124,24 @@ def _preview(file: str, plugins: Plugins) -> int:
             print(printable(f"      {cell.id}  {standing(cell, reasons)}"))
     for line in footnotes(cross):
         print(line)
-    episodes = sum(cell.episodes or 0 for cell in ahead)
-    known = [cell.seconds for cell in ahead if cell.seconds is not None]
-    took = f", about {duration(sum(known))} one after the other" if known and len(known) == len(ahead) else ""
     print(counted(cross))
     _require_any(cross)
     for note in notes:
         print(printable(note))
-    print(f"to run: {len(ahead)} cells, at most {episodes:,} episodes (what cells share is played once){took}; nothing was played")
+    if any(axis == SEED and len(labels) == 2 for axis, labels in cross.axes.items()):
+        print(FEW_SEEDS)
+    print(_sums(ahead))
     return 0
+
+
+def _sums(ahead: Sequence[Ahead]) -> str:
+    """What all cells that would be run cost."""
+    from xplearn.cli.crossed import duration
+
+    episodes = sum(cell.episodes or 0 for cell in ahead)
+    known = [cell.seconds for cell in ahead if cell.seconds is not None]
+    took = f", about {duration(sum(known))} one after the other" if known and len(known) == len(ahead) else ""
+    return f"to run: {len(ahead)} cells, at most {episodes:,} episodes (what cells share is played once){took}; nothing was played"
 
 
 def _ahead(found: Ahead, reasons: Sequence[str]) -> str:
@@ -140,17 +157,21 @@ class _Watching:
     """A line for each cell that begins or ends, and inside it the progress of its run."""
 
     def __init__(self, quiet: bool) -> None:
-        self._quiet = quiet
+        self._quiet, self._explained = quiet, False
 
     def cell_start(self, cell: Cell) -> None:
         if not self._quiet:
             self.note(f"{cell.id} begins")
 
     def cell_end(self, cell: Cell, run: Path, done: int, total: int) -> None:
-        from xplearn.cli.crossed import duration, told
+        from xplearn.cli.crossed import ARROW, duration, told
 
-        if not self._quiet:
-            self.note(f"{done}/{total} cells · {cell.id}   {told(cell, run)}   {duration(cell.seconds)}")
+        if self._quiet:
+            return
+        became = told(cell, run)
+        legend = SCORES if cell.state == "finished" and ARROW in became and not self._explained else ""
+        self._explained = self._explained or bool(legend)
+        self.note(f"{done}/{total} cells · {cell.id}   {became}{legend}   {duration(cell.seconds)}")
 
     def taken(self, cell: Cell, what: str) -> None:
         if not self._quiet:

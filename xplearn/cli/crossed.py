@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from xplearn.record.cross import Cell, Cross
     from xplearn.record.header import Header
 
+ARROW = " → "
+"""Between the score of a cell before learning and at the end."""
+
 
 def render(cross: Cross, folder: Path, console: Console) -> None:
     """Print the score of every cell, or the number of the reason why it has none; below them the reasons, each once."""
@@ -87,7 +90,7 @@ def told(cell: Cell, run: Path) -> str:
     except XplearnError as error:
         return str(error)
     base = next((row for row in rows if row["point"] == 0 and row["arm"] == "plain"), None)
-    before = f"{tenths(base['score']['mean'])} → " if base else ""
+    before = f"{tenths(base['score']['mean'])}{ARROW}" if base else ""
     return f"{before}{tenths(rows[-1]['score']['mean'])}" if rows else ""
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import functools
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from xplearn.capability import Problem
 from xplearn.compose import Raw, compose
 from xplearn.config import load_experiment
 from xplearn.errors import ConfigError, IncompatibleError, UnknownComponentError, XplearnError
@@ -22,6 +24,9 @@ from xplearn.schema import Experiment
 
 _BEGINNINGS = 1024
 """How many beginnings of cells are kept composed."""
+
+_MOST_FITTING = 3
+"""Parts of a slot that are named where more would do."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,5 +132,17 @@ def told(error: XplearnError) -> tuple[State, str]:
 def in_a_line(error: BaseException) -> str:
     """What an error says, on one line."""
     if isinstance(error, IncompatibleError):
-        return "; ".join(f"{found.slot} '{found.name}' requires '{found.capability}': {found.why}" for found in error.problems)
+        return _told(error.problems)
     return " ".join(str(error).split()) or repr(error)
+
+
+def _told(problems: Sequence[Problem]) -> str:
+    """What parts lack; and, once for all that the same would help, some of those that would bring it."""
+    cures = [_fitting(found) for found in problems] + [""]
+    lines = [f"{found.slot} '{found.name}' requires '{found.capability}': {found.why}" for found in problems]
+    return "; ".join(line + (cures[at] if cures[at] != cures[at + 1] else "") for at, line in enumerate(lines))
+
+
+def _fitting(found: Problem) -> str:
+    named = [f"{slot} {', '.join(names[:_MOST_FITTING])}{' …' * (len(names) > _MOST_FITTING)}" for slot, names in found.fitting.items()]
+    return f" ({' or '.join(named)} would do)" if named else ""
