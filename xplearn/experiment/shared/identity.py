@@ -87,7 +87,7 @@ class Identity:
         return {
             "made": policy.identity,
             "saved": self._saved[1],
-            "computed": _computed(next((value for _, value in policy.parameters()), None)),
+            "computed": dict(policy.computing) or _computed(next((value for _, value in policy.parameters()), None)),
         }
 
 
@@ -98,7 +98,7 @@ def everywhere() -> Json:
 
 
 def _computed(parameter: Any) -> list[Any]:
-    """Device of a tensor and threads of its operations: both change last digits, and training makes more of them."""
+    """Device of a tensor and threads of its operations, where a policy does not say: both may change digits, and training makes more."""
     if not is_tensor(parameter):
         return []
     import torch
