@@ -38,7 +38,7 @@ def print_averages(args: argparse.Namespace) -> int:
 
     run = load(args.run)
     how = run.header.resolved["evaluate"]
-    points = averages(run.episodes(), Bootstrap(confidence=how["confidence"], resamples=how["resamples"], seed=run.header.seed))
+    points = averages(run.episodes(), Bootstrap(confidence=how["confidence"], resamples=how["resamples"]))
     if not points:
         raise RecordError(args.run, "has evaluated no question of expbench; see what it has: xplearn show " + args.run)
     sys.stdout.write(told(points) + "\n")
