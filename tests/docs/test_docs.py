@@ -23,18 +23,23 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "plugins").glob("*/README.md"))]
 OWN = re.compile(r"class (Best|Parity)\(")
 """What is written into the how-to's own plugin."""
-modules: dict[str, types.ModuleType] = {}
 TORCH = importlib.util.find_spec("torch") is not None
 TORCH_WORDS = ("core.hf", "core.clone", "core.tiny", "backbone.", "core.minilm", "core.policy", "import torch", "demo", "baselines")
 
 
-def blocks(language: str) -> list[object]:
+def written(language: str) -> dict[str, list[str]]:
+    """The blocks of each page that has any."""
     pattern = re.compile(rf"^```{language}\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-    return [
-        pytest.param(text, id=f"{page.relative_to(ROOT)}:{number}")
-        for page in PAGES
-        for number, text in enumerate(pattern.findall(page.read_text(encoding="utf-8")))
-    ]
+    found = {str(page.relative_to(ROOT)): pattern.findall(page.read_text(encoding="utf-8")) for page in PAGES}
+    return {page: texts for page, texts in found.items() if texts}
+
+
+def blocks(language: str) -> list[object]:
+    return [pytest.param(text, id=f"{page}:{n}") for page, texts in written(language).items() for n, text in enumerate(texts)]
+
+
+def pages(language: str) -> list[object]:
+    return [pytest.param(texts, id=page) for page, texts in written(language).items()]
 
 
 def require(*texts: str) -> None:
@@ -63,15 +68,15 @@ def test_a_yaml_block_is_a_sound_experiment(text, tmp_path):
     assert check_experiment(experiment, installed()) == []
 
 
-@pytest.mark.parametrize("text", blocks("python"))
-def test_a_python_block_runs(text, tmp_path, monkeypatch, capsys):
-    require(text)
+@pytest.mark.parametrize("texts", pages("python"))
+def test_the_python_blocks_of_a_page_run_in_turn(texts, tmp_path, monkeypatch, capsys):
+    require(*texts)
     monkeypatch.chdir(tmp_path)
     for name in ("block", "xplearn_mine"):  # the how-to's later blocks import its first one
-        module = modules.setdefault(name, types.ModuleType(name))
-        monkeypatch.setitem(sys.modules, name, module)
-    target = modules["xplearn_mine" if OWN.search(text) else "block"]
-    exec(compile(text, target.__name__, "exec"), vars(target))
+        monkeypatch.setitem(sys.modules, name, types.ModuleType(name))
+    for text in texts:
+        target = sys.modules["xplearn_mine" if OWN.search(text) else "block"]
+        exec(compile(text, target.__name__, "exec"), vars(target))
 
 
 def test_the_plugin_of_the_how_to_keeps_its_contracts(tmp_path):

