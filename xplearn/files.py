@@ -66,6 +66,16 @@ def sync(path: Path) -> None:
         os.close(handle)
 
 
+def refusal(error: OSError) -> str:
+    """Why the system would not let a path be used, in words; what stands where a folder is wanted is named."""
+    if isinstance(error, FileExistsError | NotADirectoryError) and error.filename is not None:
+        path = Path(os.fsdecode(error.filename))
+        file = next((place for place in (path, *path.parents) if place.is_file()), None)
+        if file is not None:
+            return f"'{file}' is a file, no folder"
+    return error.strerror or str(error)
+
+
 def platform_cache() -> Path:
     """The user's folder for what can be made again, as the platform has it."""
     if sys.platform == "win32":

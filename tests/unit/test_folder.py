@@ -257,7 +257,7 @@ def test_folder_in_which_nothing_began_is_removed(tmp_path):
 
 def test_place_that_cannot_be_written_is_named(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(RecordError, match=r"cannot be written \(Not a directory\); choose another place with run.dir"):
+    with pytest.raises(RecordError, match=r"cannot be written \('.*/file' is a file, no folder\); choose another place with run.dir"):
         RunFolder(tmp_path / "file" / "run").acquire()
 
 

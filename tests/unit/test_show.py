@@ -162,3 +162,35 @@ def test_the_only_run_of_a_folder_must_be_readable(runs, tmp_path, capsys):
     status, _, error = shown(capsys, tmp_path)
     assert status == 2
     assert "damaged" in error
+
+
+@pytest.mark.parametrize("command", ["show", "report"])
+def test_a_file_of_no_run_is_answered_with_what_is_wanted(tmp_path, capsys, command):
+    (tmp_path / "afile").touch()
+    assert main([command, str(tmp_path / "afile")]) == 2
+    assert "is a file; give the folder that 'xplearn run' or 'xplearn cross' made" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["show", "report"])
+def test_what_a_star_takes_along_beside_the_runs_of_a_cross_is_left_out(runs, tmp_path, capsys, monkeypatch, command):
+    shutil.copytree(named(runs, "a"), tmp_path / "x" / "a")
+    for folder in ("report", "shared"):
+        (tmp_path / "x" / folder).mkdir()
+    for file in ("cross.json", "lock"):
+        (tmp_path / "x" / file).touch()
+    monkeypatch.chdir(tmp_path)
+    assert main([command, *map(str, sorted(tmp_path.glob("x/*")))]) == 0
+    assert main([command, str(tmp_path / "x" / "report")]) == 2
+    assert main([command, str(tmp_path / "x" / "gone"), str(tmp_path / "x" / "a")]) == 2
+    assert "no such folder" in capsys.readouterr().err
+
+
+def test_what_cannot_be_written_is_one_line_that_says_why(runs, tmp_path, capsys):
+    (tmp_path / "afile").touch()
+    run, file = str(named(runs, "a")), tmp_path / "afile"
+    for words in (["report", run, "--to", f"{file}"], ["report", run, "--to", f"{file}/x"], ["bank", "export", run, f"{file}/bank.jsonl"]):
+        assert main(words) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert f"'{file}' is a file, no folder" in line
+    assert main(["report", run, "--to", f"{tmp_path}/{'x' * 300}"]) == 2
+    assert "File name too long; nothing was changed there" in capsys.readouterr().err

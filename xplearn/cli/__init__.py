@@ -53,19 +53,25 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The reader of our output left (e.g. `| head`): nothing is wrong, and nobody is there to be told.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except (PermissionError, FileExistsError, NotADirectoryError, IsADirectoryError) as error:
-        print(f"{error.filename}: {error.strerror}; nothing was changed there", file=sys.stderr)
-        return 2
     except OSError as error:
-        if error.errno != errno.ENOSPC:
-            raise
-        print("the disk is full; make room and repeat the command, it goes on from here", file=sys.stderr)
+        if error.errno != errno.ENOSPC and not isinstance(error.filename, str):
+            raise  # no path that a person could mend
+        print(printable(_refused(error)), file=sys.stderr)
         return 2
     except KeyboardInterrupt as stop:
         from xplearn.cli.ending import Terminated
 
         print("\ninterrupted; the same command goes on from here", file=sys.stderr)
         return STATUS_TERMINATED if isinstance(stop, Terminated) else STATUS_INTERRUPTED
+
+
+def _refused(error: OSError) -> str:
+    """What the system would not do, in one line."""
+    from xplearn.files import refusal
+
+    if error.errno == errno.ENOSPC:
+        return "the disk is full; make room and repeat the command, it goes on from here"
+    return f"{error.filename}: {refusal(error)}; nothing was changed there"
 
 
 def _call(namespace: argparse.Namespace) -> int:

@@ -150,13 +150,14 @@ def _writing(path: Path) -> Iterator[None]:
         DataError: where it cannot be.
     """
     from xplearn.errors import DataError
+    from xplearn.files import refusal
 
     try:
         yield
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EPIPE):
             raise
-        raise DataError(path, f"cannot be written ({error.strerror}); name a file in a folder that can") from None
+        raise DataError(path, f"cannot be written ({refusal(error)}); name a file in a folder that can") from None
 
 
 def _run_of(given: str) -> Run | None:

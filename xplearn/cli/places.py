@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from xplearn.errors import RecordError, nearest
 from xplearn.report.printable import printable
 
-RECORDS = ("run.json", "cross.json")
+CROSS = "cross.json"
+
+RECORDS = ("run.json", CROSS)
 """What the folder of a run, or of a cross, holds."""
 
 WAIT_SECONDS = 60.0
@@ -25,9 +28,22 @@ def present(folder: Path, command: str) -> Path:
     if folder.is_dir():
         return folder
     if folder.exists():
-        home = next((above for above in folder.parents if _recorded(above)), folder.parent)
-        raise RecordError(folder, f"is a file; name its folder: xplearn {command} {home}")
+        home = next((above for above in folder.parents if _recorded(above)), None)
+        mend = (
+            "give the folder that 'xplearn run' or 'xplearn cross' made" if home is None else f"name its folder: xplearn {command} {home}"
+        )
+        raise RecordError(folder, f"is a file; {mend}")
     raise RecordError(folder, f"no such folder{_meant(folder)}")
+
+
+def all_present(given: Sequence[Path], command: str) -> list[Path]:
+    """The folders, if all of them are there; of several, what ``CROSS/*`` takes along beside the runs of a cross is left out.
+
+    Raises:
+        RecordError: as ``present``.
+    """
+    runs = [path for path in given if not ((path.parent / CROSS).exists() and path.exists() and not _recorded(path))]
+    return [present(path, command) for path in (runs if len(given) > 1 and runs else given)]
 
 
 def wait_for(folder: Path) -> None:

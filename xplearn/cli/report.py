@@ -62,15 +62,14 @@ def _source(given: list[Path]) -> Source:
     Raises:
         RecordError: none of them can be read.
     """
-    from xplearn.cli.places import present
+    from xplearn.cli.places import all_present
     from xplearn.errors import RecordError, XplearnError
     from xplearn.plugins import installed
     from xplearn.record.cross import NAME, load_cross
     from xplearn.record.reader import load
     from xplearn.report.page import Source
 
-    for path in given:
-        present(path, "report")
+    given = all_present(given, "report")
     place = given[0] if len(given) == 1 and (given[0] / NAME).exists() else None
     cross = load_cross(place) if place is not None else None
     runs: list[Run] = []

@@ -35,7 +35,7 @@ def add(commands: Commands) -> None:
 
 def call(args: argparse.Namespace) -> int:
     """Print one run, several side by side, or list those there are."""
-    from xplearn.cli.places import present
+    from xplearn.cli.places import all_present
     from xplearn.cli.terminal import console
     from xplearn.record.cross import NAME
     from xplearn.report import text
@@ -44,7 +44,7 @@ def call(args: argparse.Namespace) -> int:
         return _follow(args.runs)
     if not args.runs:
         return _list(Path("runs"))
-    folders = [present(Path(given), "show") for given in args.runs]
+    folders = all_present([Path(given) for given in args.runs], "show")
     if len(folders) == 1 and (folders[0] / NAME).exists():
         return _cross(folders[0])
     runs = [run for folder in folders for run in _runs(folder)]

@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 from urllib.parse import quote
 
 from xplearn.errors import RecordError
+from xplearn.files import refusal
 
 UNHASHED = ("dir", "batch", "workers", "step_seconds", "track")
 """Keys of ``run`` that cannot change a result: the same folder goes on with other values."""
@@ -52,7 +53,7 @@ class RunFolder:
             self.path.mkdir(parents=True, exist_ok=True)
             lock = (self.path / "lock").open("ab")
         except OSError as error:
-            raise RecordError(self.path, f"cannot be written ({error.strerror}); choose another place with run.dir") from None
+            raise RecordError(self.path, f"cannot be written ({refusal(error)}); choose another place with run.dir") from None
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:

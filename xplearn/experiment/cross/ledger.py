@@ -12,6 +12,7 @@ from typing import BinaryIO
 from xplearn.errors import RecordError, XplearnError
 from xplearn.experiment.cross.file import CrossFile
 from xplearn.experiment.cross.planned import Planned
+from xplearn.files import refusal
 from xplearn.record.cross import NAME, Cell, Cross, State, load_cross
 from xplearn.record.folder import RunFolder
 from xplearn.record.header import Header, read_header
@@ -51,7 +52,7 @@ def locked(folder: Path) -> Iterator[BinaryIO]:
         folder.mkdir(parents=True, exist_ok=True)
         lock = (folder / "lock").open("ab")
     except OSError as error:
-        raise RecordError(folder, f"cannot be written ({error.strerror}); choose another place with dir") from None
+        raise RecordError(folder, f"cannot be written ({refusal(error)}); choose another place with dir") from None
     with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
