@@ -127,10 +127,14 @@ def test_other_tasks_under_the_same_version_and_another_encoder_part_runs_as_wel
     assert " …)" in watching.notes[0]
 
 
-def test_environments_that_cannot_be_asked_leave_finished_cells_as_they_are(tmp_path, begun, monkeypatch):
+@pytest.mark.parametrize("error", [DataError("counting", "is missing; get it"), FileNotFoundError("gone")])
+def test_environments_that_cannot_be_asked_leave_finished_cells_as_they_are(tmp_path, monkeypatch, error):
+    start(tmp_path)
+
     def missing(self, split):
-        raise DataError("counting", "is missing; get it")
+        raise error
 
     monkeypatch.setattr(Counting, "tasks", missing)
-    after, _ = start(tmp_path)
-    assert {cell.id: cell.state for cell in after.cells}["counting · seed 0"] == "finished"
+    after, watching = start(tmp_path)
+    assert [cell.state for cell in after.cells] == ["finished"] * 4
+    assert (watching.begun, watching.notes) == ([], [])

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
-from xplearn.errors import IncompatibleError, XplearnError
+from xplearn.errors import IncompatibleError
 from xplearn.experiment.build import build_parts
 from xplearn.experiment.cross.ledger import header_in
 from xplearn.experiment.cross.planned import Planned
@@ -71,7 +71,7 @@ class Kept:
                 self._asked[cell.stream] = self._read(experiment)
             except IncompatibleError:  # of this mix: another one may open the same environments
                 return None
-            except XplearnError:
+            except Exception:  # whatever ails them is told where a cell needs them
                 self._asked[cell.stream] = None
         return self._asked[cell.stream]
 
