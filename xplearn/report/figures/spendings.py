@@ -67,7 +67,10 @@ def costs(found: Mapping[str, Sequence[Cost]], *, title: str = "Costs", name: st
     for number, name_and_short in enumerate(zip(names, apart(names, drawing.width - 16, TEXT), strict=True)):
         _configuration(drawing, top + _HEAD + number * (_NAME + _BAR + _PAD), name_and_short, columns, scales)
     seeds = ", mean over seeds" if any(len(of) > 1 for of in found.values()) else ""
-    caption = f"What each took in all{seeds}: tokens read and written, seconds on the clock, bytes of its bank on disk; both arms together."
+    caption = (
+        f"What each took in all{seeds}, both arms together: tokens read and written, seconds of wall clock (a busy machine takes longer), "
+        "bytes of its bank on disk."
+    )
     return drawing.figure(top + _HEAD + len(names) * (_NAME + _BAR + _PAD), name=name, title=title, caption=caption)
 
 

@@ -54,7 +54,7 @@ def spent(material: Material) -> Section:
     return _section(
         "costs",
         "Costs",
-        "Tokens read and written, seconds on the machine of the run, and bytes.",
+        "Tokens read and written, bytes, and seconds of wall clock: other work on the machine counts in them.",
         [*_costs(material), table],
         [table.name] if table and len(table.rows) > SHORT else [],
     )

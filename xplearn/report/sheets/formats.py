@@ -1,4 +1,4 @@
-"""A sheet as Markdown, CSV, LaTeX or HTML; every cell is text there, whatever it holds."""
+"""A sheet as Markdown, CSV or HTML; every cell is text there, whatever it holds."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from html import escape
 from xplearn.metrics.bootstrap import Interval
 from xplearn.report.figure import Cell, Sheet
 from xplearn.report.sheets.cells import numeric, shown, stands_out, value, words
-from xplearn.report.sheets.latex import latex
 
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>#!|~$&@]|(?<=:)/(?=/)|(?<=www)\.)")
 _RUN_BY_SPREADSHEETS = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
@@ -43,28 +42,6 @@ def to_csv(sheet: Sheet) -> str:
     for row in sheet.rows:
         writer.writerow([cell for found, three in zip(row, wide, strict=True) for cell in _fields(found, three=three)])
     return file.getvalue()
-
-
-def to_latex(sheet: Sheet) -> str:
-    r"""A ``table`` for ``\usepackage{booktabs}`` and ``\usepackage[T1]{fontenc}``; marked rows and strong cells are bold."""
-    columns = "".join("r" if numeric(sheet, at) else "l" for at in range(len(sheet.columns)))
-    lines = [
-        r"\begin{table}",
-        r"\centering",
-        rf"\caption{{{_latex(sheet.title)}. {_latex(sheet.caption)}}}",
-        rf"\label{{tab:{sheet.name}}}",
-    ]
-    lines += [
-        rf"\begin{{tabular}}{{{columns}}}",
-        r"\toprule",
-        " & ".join(f"{{{_latex(name)}}}" for name in sheet.columns) + r" \\",
-        r"\midrule",
-    ]
-    for row in range(len(sheet.rows)):
-        cells = [_latex(_figure(sheet, row, at)).replace("-", "$-$") or _latex(shown(sheet, row, at)) for at in range(len(sheet.columns))]
-        bold = [rf"\textbf{{{cell}}}" if stands_out(sheet, row, at) else f"{{{cell}}}" for at, cell in enumerate(cells)]
-        lines.append(" & ".join(bold) + r" \\")
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
 
 
 def sheet_html(sheet: Sheet) -> str:
@@ -105,10 +82,6 @@ def _figure(sheet: Sheet, row: int, column: int) -> str:
 
 def _markdown(text: str) -> str:
     return _MARKDOWN.sub(r"\\\1", words(text))
-
-
-def _latex(text: str) -> str:
-    return latex(words(text))
 
 
 def _fields(cell: Cell, *, three: bool) -> Iterator[str]:

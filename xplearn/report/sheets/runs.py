@@ -28,8 +28,8 @@ def costs_sheet(
         name=name,
         title="Costs",
         caption=(
-            "Sums over a run. Tokens: read and written, of a growing conversation only what was new, by arm; seconds on the clock: of "
-            "episodes, of writing the bank, of learning. Bank: experiences in it at the end."
+            "Sums over a run. Tokens: read and written, of a growing conversation only what was new, by arm; seconds of wall clock, in "
+            f"which other work on the machine counts.{' Bank: experiences in it at the end.' if 'bank' in columns else ''}"
         ),
         columns=["run", *columns],
         rows=[[label, *(found[column] for column in columns)] for label, found in zip(spendings, sources, strict=True)],
