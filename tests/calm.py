@@ -32,5 +32,5 @@ def _files_need_not_outlive_a_power_cut() -> Iterator[None]:
 def _threads_of_its_own() -> Iterator[None]:
     """A policy asks for threads of the whole process; a test must not leave them to the next."""
     yield
-    if "torch" in sys.modules:
+    if sys.modules.get("torch") is not None:
         set_threads(0)
