@@ -73,9 +73,9 @@ def test_a_run_on_other_tasks_is_refused_a_place_with_the_reason(copy, capsys):
     assert path == str(copy / "report" / "report.html")
     assert 'id="table-refused-table"' in page
     assert "its panel of &#x27;core.errands&#x27; is" in page
-    assert len(re.findall(r'<figure id="figure-leaderboard-\d"', page)) == 2
-    assert page.count("own policy before learning, ") == 1
-    assert page.count("A name with +Harness is a policy to which its bank is shown") == 1
+    assert re.findall(r'<figure id="figure-leaderboard-([^"]*)"', page) == ["core-errands", "core-errands-2"]
+    assert page.count("own policy, after its warm-up if it has one") == 1
+    assert page.count("the same name without it: the same policy, its bank hidden") == 1
 
 
 def test_a_damaged_run_among_others_is_named_and_left_out(copy, capsys):

@@ -256,7 +256,7 @@ def test_where_nobody_is_told_from_anybody_one_sentence_says_so_and_nothing_is_m
     sheet = sheets.leaderboard_sheet(board)
     assert (sheet.marked, sheet.strong) == ((), [])
     assert "tied" not in sheet.columns
-    assert "None is best: of the 4 none is told apart from the highest mean, 66.0." in sheet.caption
+    assert "None is best: of 4 none is told apart from the highest mean, 66.0." in sheet.caption
     assert "Marked" not in sheet.caption
     assert "**" not in sheets.to_markdown(sheet)
     assert r"\textbf" not in sheets.to_latex(sheet)

@@ -32,7 +32,7 @@ def test_all_that_share_the_highest_mean_are_best_whatever_their_names():
     assert signs(figures.leaderboard(alike))[0] == 1 + 2
 
 
-@pytest.mark.parametrize(("mean", "said"), [(None, "None is best: of the 4 none is told apart"), (0.0, "All 4 scored 0.0: none is best.")])
+@pytest.mark.parametrize(("mean", "said"), [(None, "None is best: of 4 none is told apart"), (0.0, "None is best: all 4 scored 0.0.")])
 def test_where_nobody_is_told_from_anybody_nobody_is_best_and_nothing_stands_out(mean, said):
     board = pieces.tied(pieces.board(["hamo", "edge"]), mean)
     assert not decided(board)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from xplearn.metrics.bootstrap import Interval
 
@@ -47,6 +48,16 @@ class Sheet:
 Piece = Figure | Sheet
 
 
+class Fact(NamedTuple):
+    """What is seen at a glance."""
+
+    label: str
+    value: str
+    """A number or a name: few words."""
+    note: str = ""
+    """What it is, in half a sentence."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
     """Pieces under one heading."""
@@ -59,3 +70,5 @@ class Section:
     pieces: Sequence[Piece]
     aside: Collection[str] = ()
     """Names of pieces that a page folds away: they are for whoever wants to know more."""
+    facts: Sequence[Fact] = ()
+    """Below the lead."""

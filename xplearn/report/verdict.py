@@ -19,18 +19,26 @@ def decided(board: Board) -> bool:
     return not all(standing.tied for standing in board.standings)
 
 
-def verdict(board: Board) -> str:
-    """Who is best, in a sentence, or that nobody is; empty of fewer than two contenders."""
-    first, count = leading(board), len(board.standings)
+def winner(board: Board) -> tuple[str, str]:
+    """Who is best, or ``none``, and what must be known of it; both empty of fewer than two contenders."""
+    first, count, mean = leading(board), len(board.standings), tenths(board.standings[0].mean.mean) if board.standings else ""
     if count < 2:
-        return ""
+        return "", ""
     if decided(board):
         tied = sum(standing.tied for standing in board.standings) - sum(standing.tied for standing in first)
         more = f"; {tied} more {'is' if tied == 1 else 'are'} not told from {'it' if len(first) == 1 else 'them'}" if tied else ""
-        return f"{_named(first)} {'is' if len(first) == 1 else 'are'} best with {tenths(board.standings[0].mean.mean)}{more}."
+        return _named(first), f"with {mean}{more}"
     if len(first) == count:
-        return f"{'Both' if count == 2 else f'All {count}'} scored {tenths(board.standings[0].mean.mean)}: none is best."
-    return f"None is best: of the {count} none is told apart from the highest mean, {tenths(board.standings[0].mean.mean)}."
+        return "none", f"{'both' if count == 2 else f'all {count}'} scored {mean}"
+    return "none", f"of {count} none is told apart from the highest mean, {mean}"
+
+
+def verdict(board: Board) -> str:
+    """The same in a sentence."""
+    name, known = winner(board)
+    if not name:
+        return ""
+    return f"{name} {'is' if len(leading(board)) == 1 else 'are'} best {known}." if decided(board) else f"None is best: {known}."
 
 
 def _named(found: list[Standing]) -> str:

@@ -12,6 +12,7 @@ from xplearn.report.figures.multiples import several
 from xplearn.report.learning import rounds
 from xplearn.report.page.material import Material
 from xplearn.report.page.places import placed
+from xplearn.report.slugs import slugs
 
 if TYPE_CHECKING:
     from xplearn.metrics.continual import Matrix
@@ -24,8 +25,8 @@ def stages(material: Material) -> Section:
     """Runs of several stages: the matrix of each configuration and arm, and how scores of a domain went on."""
     matrices = {name: matrix for name, matrix in _matrices(material).items() if len(matrix.stream) > 1}
     maps = [
-        figures.heatmap(matrix, title=f"R matrix: {name}", name=f"heatmap-{number}")
-        for number, (name, matrix) in enumerate(matrices.items(), start=1)
+        figures.heatmap(matrix, title=f"R matrix: {name}", name=f"heatmap-{slug}")
+        for slug, (name, matrix) in zip(slugs(list(matrices)), matrices.items(), strict=True)
     ]
     return _section(
         "stages",
@@ -73,7 +74,8 @@ def _costs(material: Material) -> list[Figure | None]:
     for row, cells in table.items():
         for column, seeds in cells.items():
             by_column.setdefault(column, {})[row] = seeds
-    return [figures.costs(of, title=column, name=f"costs-{number}") for number, (column, of) in enumerate(by_column.items(), start=1)]
+    named = zip(slugs(list(by_column)), by_column.items(), strict=True)
+    return [figures.costs(of, title=column, name=f"costs-{slug}") for slug, (column, of) in named]
 
 
 def _matrices(material: Material) -> Mapping[str, Matrix]:

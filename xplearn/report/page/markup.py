@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from xplearn.report.figure import Figure, Piece, Section, Sheet
+from xplearn.report.figure import Fact, Figure, Piece, Section, Sheet
 from xplearn.report.printable import printable
 from xplearn.report.sheets import sheet_html
 
@@ -50,11 +50,17 @@ def markup(part: Part) -> str:
     section = part.section
     name = escaped(section.name)
     lead = f'<p class="lead">{escaped(section.lead)}</p>' if section.lead else ""
+    facts = f'<dl class="facts">{"".join(map(_fact, section.facts))}</dl>' if section.facts else ""
     groups = groupby(section.pieces, key=lambda piece: piece.name in section.aside)
     body = "".join(_folded(list(pieces), section) if aside else _pieces(list(pieces), section) for aside, pieces in groups)
     listings = "".join(map(_listing, part.listings))
     heading = f'<h2 id="{name}-title">{escaped(section.title)}</h2>'
-    return f'<section id="{name}" aria-labelledby="{name}-title">{heading}{lead}{body}{listings}</section>'
+    return f'<section id="{name}" aria-labelledby="{name}-title">{heading}{lead}{facts}{body}{listings}</section>'
+
+
+def _fact(fact: Fact) -> str:
+    note = f"<span>{escaped(fact.note)}</span>" if fact.note else ""
+    return f"<div><dt>{escaped(fact.label)}</dt><dd><b>{escaped(fact.value)}</b>{note}</dd></div>"
 
 
 def _folded(pieces: Sequence[Piece], section: Section) -> str:
