@@ -101,9 +101,9 @@ def _step(task, messages, at, arm, extra, *, last, solved, ranked):
     known = tuple(range(10 * at, 10 * at + 10))
     selection = Selection()
     if arm == "experience":
-        found = Experience(
-            id=f"card-{at % 2}{extra}", kind="card", key="k", content=f"Doors open to the east.{extra}", source="", utility=0.5
-        )
+        source = "" if at % 2 else "learn/0/0/errand-0"
+        content = f"Doors open to the east.{extra}"
+        found = Experience(id=f"card-{at % 2}{extra}", kind="card", key="k", content=content, source=source, outcome=0.6, utility=0.5)
         selection = Selection(experiences=(found,), scores=(0.75,))
     return Step(
         query=Query(purpose="act", task=task, messages=messages, index=at, candidates=candidates),

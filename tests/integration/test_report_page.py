@@ -149,7 +149,8 @@ def test_both_arms_of_a_task_are_read_step_by_step(page, report):
     assert plain.locator(".step").count() == experience.locator(".step").count() == 8
     first = experience.locator(".step").first.inner_text()
     assert "Room 0 of house 0." in first
-    assert "card · score 0.75 · utility 0.5 · card-0" in first
+    assert "card · its own episode scored 60 of 100 · selector's score 0.75 · utility 0.5 · card-0" in first
+    assert "card · selector's score 0.75 · utility 0.5 · card-1" in experience.locator(".step").nth(1).text_content()
     assert "10 tokens read" in first
     assert "go to room 1" in first
     assert "1 experience shown" not in plain.inner_text()
@@ -203,7 +204,8 @@ def test_an_episode_can_be_read_beside_itself_at_another_time(page, report):
     visit(page, report)
     page.locator("#rows .row").first.click()
     page.wait_for_selector("dialog[open] .step")
-    page.select_option("#beside", label="many · after learning · plain · success")
+    page.select_option("#beside", label="after learning · plain · success")
+    assert page.eval_on_selector_all("#beside optgroup", "(groups) => groups.map((group) => group.label)") == ["this run"]
     until(
         page,
         "document.querySelectorAll('#arms article').length === 2 && document.querySelector('#arms').textContent.includes('after learning')",

@@ -95,7 +95,8 @@ class Chunk:
 
     def _experience(self, fields: Mapping[str, Any]) -> int:
         texts = (self._text(str(fields[name])) for name in ("id", "kind", "content", "source"))
-        return self._experiences.setdefault((*texts, round(fields["utility"], 4)), len(self._experiences))
+        outcome = round(fields["outcome"], 4) if fields["source"] else None  # of no trajectory none is known
+        return self._experiences.setdefault((*texts, round(fields["utility"], 4), outcome), len(self._experiences))
 
     def _text(self, text: str) -> int:
         shown = printable(text)

@@ -64,8 +64,8 @@ function shown(chunk, selection, text) {
   if (selection < 0) return [];
   const [numbers, scores] = chunk.selections[selection];
   return numbers.map((number, place) => {
-    const [id, kind, content, source, utility] = chunk.experiences[number];
-    return { id: text(id), kind: text(kind), content: text(content), source: text(source), utility, score: scores[place] };
+    const [id, kind, content, source, utility, outcome] = chunk.experiences[number];
+    return { id: text(id), kind: text(kind), content: text(content), source: text(source), utility, outcome, score: scores[place] };
   });
 }
 

@@ -89,16 +89,22 @@ function choicesOf(step) {
   return element("details", {}, element("summary", {}, summary), element("ul", { class: "choices", tabindex: 0 }, ...entries));
 }
 
+/** What an experience is, how it came out where it was made, and why it was shown. */
+function worthOf({ kind, outcome, score, utility, id }) {
+  const made = outcome === null ? [] : [`its own episode scored ${rounded(100 * outcome, 1)} of 100`];
+  return [kind, ...made, `selector's score ${rounded(score)}`, `utility ${rounded(utility)}`, id].join(" · ");
+}
+
 function bankOf(step, before) {
   if (!step.shown.length) return null;
   const same = before !== undefined && before.selection === step.selection;
   const how = step.latent ? " as memory" : "";
   const scores = step.shown.map((experience) => rounded(experience.score)).join(", ");
-  const summary = `${counted(step.shown.length, "experience")} shown${how}${same ? ", the same as before" : `: score ${scores}`}`;
+  const summary = `${counted(step.shown.length, "experience")} shown${how}${same ? ", the same as before" : `, selector's score ${scores}`}`;
   const entries = step.shown.map((experience) =>
     element(
       "li", {},
-      element("p", { class: "aside" }, `${experience.kind} · score ${rounded(experience.score)} · utility ${rounded(experience.utility)} · ${experience.id}`),
+      element("p", { class: "aside" }, worthOf(experience)),
       element("p", { class: "said" }, experience.content),
     ),
   );

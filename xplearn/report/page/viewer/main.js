@@ -132,12 +132,19 @@ async function show(list, row, beside, others) {
   page("episode-title").focus();
 }
 
-/** Offer what else was played of the same task. */
+/** Offer what else was played of the same task, run by run, its own first. */
 function compareWith(row, beside, others) {
-  const name = (other) => `${other.unit === row.unit ? "the other arm" : `${other.run} · ${other.when} · ${other.arm}`} · ${other.outcome}`;
+  const name = (other) => `${other.unit === row.unit ? "the other arm" : `${other.when} · ${other.arm}`} · ${other.outcome}`;
+  const option = (other) => element("option", { value: other.number, selected: other === beside }, name(other));
+  const runs = new Map();
+  for (const other of others) runs.set(other.runNumber, [...(runs.get(other.runNumber) ?? []), other]);
+  const own = runs.get(row.runNumber) ?? [];
+  runs.delete(row.runNumber);
+  const group = (label, members) => (members.length ? [element("optgroup", { label }, ...members.map(option))] : []);
   page("beside").replaceChildren(
     element("option", { value: "" }, "nothing"),
-    ...others.map((other) => element("option", { value: other.number, selected: other === beside }, name(other))),
+    ...group("this run", own),
+    ...[...runs.values()].flatMap((members) => group(members[0].hint, members)),
   );
   page("beside").closest("label").hidden = others.length === 0;
 }
