@@ -215,3 +215,24 @@ def test_entries_without_a_source_task_are_told_when_the_run_begins(tmp_path):
     watching = Notes()
     start(tmp_path, watching, store=bank(tmp_path, task=""))
     assert watching.notes == ["1 of the bank's 1 entries name no source task: whether they come from evaluated tasks cannot be checked"]
+
+
+class Stopping(Notes):
+    """Somebody presses Ctrl-C once the last phase begins."""
+
+    def phase_start(self, name, total):
+        if name.startswith("eval/1"):
+            raise KeyboardInterrupt
+
+
+def test_what_is_not_known_of_the_bank_stands_in_the_header_as_the_run_began_though_it_was_interrupted(tmp_path):
+    mix = {"store": bank(tmp_path, task=""), "record": "own.taskless"}
+    with pytest.raises(KeyboardInterrupt):
+        start(tmp_path, Stopping(), **mix)
+    watching = Notes()
+    done = start(tmp_path, watching, **mix)
+    assert len(watching.notes) == 1
+    assert "of the bank's 4 entries name no source task" in watching.notes[0]
+    assert done.header.warnings == [
+        "1 of the bank's 1 entries name no source task: whether they come from evaluated tasks cannot be checked"
+    ]

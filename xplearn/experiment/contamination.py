@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 
 from xplearn.experiment.build import Parts
 from xplearn.experiment.context import Context
@@ -42,7 +43,13 @@ def contamination(run: Context) -> str:
 
 
 def warnings(run: Context) -> Iterator[str]:
-    """What a person should know when a run begins: entries that cannot be checked, idle parts, tasks both learned from and evaluated."""
+    """What a person should know when a run begins or goes on: parts that are idle, tasks both learned from and evaluated."""
+    yield from idle(run.parts)
+    yield from overlaps(run.parts, run.pools, run.panels)
+
+
+def doubts(run: Context) -> Iterator[str]:
+    """What cannot be known of the bank as it stands: where entries come from."""
     unsourced, entries = len(run.agent.store.from_task("")), len(run.agent.store)
     if unsourced:
         yield f"{unsourced} of the bank's {entries} entries name no source task: whether they come from evaluated tasks cannot be checked"
@@ -52,8 +59,6 @@ def warnings(run: Context) -> Iterator[str]:
             f"{doubtful} of the bank's {entries} entries come from elsewhere and name tasks that are evaluated, as those of another"
             " environment that is trained on are called: they are taken to be of the latter"
         )
-    yield from idle(run.parts)
-    yield from overlaps(run.parts, run.pools, run.panels)
 
 
 def overlaps(parts: Parts, pools: Pools, panels: Panels) -> Iterator[str]:
@@ -77,20 +82,20 @@ def _counted(shared: int, stage: Stage) -> str:
 def _found(run: Context) -> Iterator[tuple[Experience, str, Domain]]:
     """Entries made from an evaluated task, with the task and its domain."""
     evaluated = _by_id(run.panels)
-    for experience in run.agent.store if len(run.agent.store) else ():
+    for experience in run.agent.store:
         hits = (
             (experience, task.id, domain)
             for env, id in _made_from(run, experience)
             for domain, task in evaluated.get(id, ())
             if _is_of(run, env, task)
         )
-        yield from [hit for hit in [next(hits, None)] if hit is not None]
+        yield from islice(hits, 1)
 
 
 def _doubtful(run: Context) -> Iterator[Experience]:
     """Entries from elsewhere that could be of an evaluated task or of one that another environment trains on."""
     evaluated = _by_id(run.panels)
-    for experience in run.agent.store if len(run.agent.store) else ():
+    for experience in run.agent.store:
         unknown = {id for env, id in _made_from(run, experience) if env is None}
         if any(_trained_elsewhere(run, task) for id in unknown for _, task in evaluated.get(id, ())):
             yield experience

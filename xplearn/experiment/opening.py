@@ -14,7 +14,7 @@ from typing import Any
 from xplearn.errors import RecordError
 from xplearn.experiment.build import build_parts
 from xplearn.experiment.checkpoint import Checkpoints
-from xplearn.experiment.contamination import contamination, overlaps, warnings
+from xplearn.experiment.contamination import contamination, doubts, overlaps, warnings
 from xplearn.experiment.context import Context
 from xplearn.experiment.evaluate import panels
 from xplearn.experiment.idle import idle
@@ -228,6 +228,9 @@ def _require_clean(run: Context) -> None:
     problem = contamination(run)
     if problem:
         raise RecordError(run.folder.path, problem)
+    began = run.checkpoints.last is None or run.checkpoints.last.number == 0
+    for line in doubts(run):  # of the bank that the run began with: the header is to say the same of one that was interrupted
+        (run.warn if began else run.observer.note)(line)
     for line in warnings(run):
         run.warn(line)
 
