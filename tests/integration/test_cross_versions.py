@@ -119,7 +119,7 @@ def test_other_tasks_under_the_same_version_and_another_encoder_part_runs_as_wel
         patch.setattr(Counting, "tasks", lambda self, split: tasks(self, split)[1:])
         _, watching = start(tmp_path)
         assert "counting · seed 0" in watching.begun
-        assert "the panel of 'core.counting' was" in watching.notes[0]
+        assert "the panel of 'core.counting' was tasks " in watching.notes[0]
     monkeypatch.setattr(HashingEncoder, "id", property(lambda self: "core.hashing/other"))
     _, watching = start(tmp_path, cells=1)
     assert "the encoder was 'core.hashing/256' and is 'core.hashing/other' now" in watching.notes[0]

@@ -265,6 +265,8 @@ def test_figures_of_another_environment_version_or_panel_are_refused():
     require_comparable("runs/x", {"toy": "1"}, {"toy": "1", "new": "2"}, "environment version")
     with pytest.raises(RecordError, match=r"'toy' is 1, now it is 2: .* another run.name"):
         require_comparable("runs/x", {"toy": "1"}, {"toy": "2"}, "environment version")
+    with pytest.raises(RecordError, match=r"its panel of 'toy' is tasks 1, hash a, now it is tasks 2, hash b: "):
+        require_comparable("runs/x", {"toy": {"tasks": 1, "hash": "a"}}, {"toy": {"tasks": 2, "hash": "b"}}, "panel")
     assert panel([task(0), task(1)]) != panel([task(1), task(0)])
     assert panel([task(0)]) != panel([replace(task(0), split="test")])
     assert panel([task(0)])["tasks"] == 1

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from xplearn.errors import RecordError
 from xplearn.metrics.bootstrap import Bootstrap
+from xplearn.record.header import Header, in_words
 
 if TYPE_CHECKING:
-    from xplearn.record.header import Header
     from xplearn.record.reader import Run
 
 UNKNOWN = "unknown"
@@ -32,7 +32,7 @@ def apart(run: Run, other: Run) -> RecordError | None:
         if versions[0] != versions[1] or UNKNOWN in versions:
             return _refused(run, other, f"environment version of '{domain}'", *versions)
         if ours.panels[domain] != theirs.panels[domain]:
-            return _refused(run, other, f"panel of '{domain}'", *(_said(side.panels[domain]) for side in (ours, theirs)))
+            return _refused(run, other, f"panel of '{domain}'", ours.panels[domain], theirs.panels[domain])
     if common and _steps(ours) != _steps(theirs):
         return _refused(run, other, "limit of steps (run.max_steps)", _steps(ours), _steps(theirs))
     if ours.encoder and theirs.encoder and ours.encoder != theirs.encoder:
@@ -81,12 +81,9 @@ def otherwise(runs: Mapping[str, Run]) -> list[str]:
 def _refused(run: Run, other: Run, what: str, ours: Any, theirs: Any) -> RecordError:
     return RecordError(
         run.path,
-        f"its {what} is {ours}, in {other.path} it is {theirs}: figures of the two must not stand in one table. Show each by itself",
+        f"its {what} is {in_words(ours)}, in {other.path} it is {in_words(theirs)}: figures of the two must not stand in one table."
+        " Show each by itself",
     )
-
-
-def _said(panel: Mapping[str, Any]) -> str:
-    return ", ".join(f"{key} {value}" for key, value in panel.items())
 
 
 def _steps(header: Header) -> Any:

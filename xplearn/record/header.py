@@ -65,7 +65,7 @@ class Header:
     encoder: str = ""
     """``Encoder.id``, where the bank has vectors of it; empty where nothing was encoded, so that no figure depends on it."""
     warnings: list[str] = field(default_factory=list)
-    """What a reader of its figures must know, as it was told when the run began: e.g. tasks that are both learned from and evaluated.
+    """What a reader of its figures must know, as it was told while the run went on: e.g. tasks that are both learned from and evaluated.
     Left out of the file where there is nothing, as an older xplearn knows no such key."""
     seed: int = 0
     tokens: dict[str, int] = field(default_factory=dict)
@@ -142,24 +142,28 @@ def panel(tasks: Iterable[Task]) -> dict[str, Any]:
     return {"tasks": len(ids), "hash": hashlib.sha256(json.dumps(ids).encode()).hexdigest()[:16]}
 
 
-def require_comparable(path: object, recorded: Mapping[str, Any], current: Mapping[str, Any], what: str, *, other: object = None) -> None:
-    """Refuse to mix figures of different environment versions or panels.
+def in_words(found: Any) -> str:
+    """A version, or a panel, as messages name it."""
+    return ", ".join(f"{key} {value}" for key, value in found.items()) if isinstance(found, Mapping) else str(found)
+
+
+def require_comparable(path: object, recorded: Mapping[str, Any], current: Mapping[str, Any], what: str) -> None:
+    """Refuse to go on with a run in another version of an environment, or on another panel.
 
     Args:
         path: of the run that recorded ``recorded``.
         recorded: by domain.
-        current: what it is to go on with, or what the run at ``other`` recorded.
+        current: what it is to go on with.
         what: is compared.
-        other: path of another run that is to stand in the same table.
 
     Raises:
         RecordError: a domain that both name differs; both sides are in the message.
     """
-    place, mend = ("now", "Start anew with another run.name") if other is None else (f"in {other}", "Show each by itself")
     for domain in sorted(recorded.keys() & current.keys()):
-        if recorded[domain] != current[domain]:
+        before, now = recorded[domain], current[domain]
+        if before != now:
             raise RecordError(
                 path,
-                f"its {what} of '{domain}' is {recorded[domain]}, {place} it is {current[domain]}: figures of the two must not stand in one"
-                f" table. {mend}",
+                f"its {what} of '{domain}' is {in_words(before)}, now it is {in_words(now)}: figures of the two must not stand in one"
+                " table. Start anew with another run.name",
             )

@@ -18,7 +18,7 @@ from xplearn.experiment.pools import Pools
 from xplearn.experiment.stream import domains
 from xplearn.interfaces import Encoder
 from xplearn.plugins import Plugins
-from xplearn.record.header import Header, panel
+from xplearn.record.header import Header, in_words, panel
 from xplearn.schema import Experiment
 
 
@@ -58,7 +58,7 @@ class Kept:
             for what, before, now in (("version", header.environments, asked.versions), ("panel", header.panels, asked.panels)):
                 for domain in sorted(before.keys() & now.keys()):
                     if before[domain] != now[domain]:
-                        return f"the {what} of '{domain}' was {before[domain]} and is {now[domain]} now"
+                        return f"the {what} of '{domain}' was {in_words(before[domain])} and is {in_words(now[domain])} now"
         encoder = self._encoder(experiment) if header.encoder else ""
         if encoder and encoder != header.encoder:
             return f"the encoder was '{header.encoder}' and is '{encoder}' now"
