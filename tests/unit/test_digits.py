@@ -5,7 +5,6 @@ import pytest
 from xplearn.metrics.bootstrap import Interval
 from xplearn.metrics.digits import tenths
 from xplearn.report.figure import Sheet
-from xplearn.report.figures.kit import one
 from xplearn.report.sheets import to_markdown
 
 
@@ -31,9 +30,8 @@ def test_what_is_no_number_is_still_a_word():
     assert (tenths(math.inf), tenths(math.nan)) == ("inf", "nan")
 
 
-def test_intervals_tables_and_drawings_round_by_the_same_rule():
+def test_intervals_and_tables_round_by_the_same_rule():
     half = Interval(mean=-18.75, low=-18.749999999999996, high=-18.65)
     sheet = Sheet(name="a", title="t", caption="", columns=["a", "b"], rows=[[half, -18.75]])
     assert half.text(signed=True) == "-18.8 [-18.8, -18.7]"
     assert "| -18.8 [-18.8, -18.7] | -18.8 |" in to_markdown(sheet)
-    assert one(-18.749999999999996) == "-18.8"

@@ -235,6 +235,7 @@ def test_a_forest_says_which_differences_remain_after_holm_and_on_how_many_tasks
     assert 0 < worse < better
     assert (marks.count("k-pos") - 1, marks.count("k-neg") - 1) == (better, worse)
     assert "under 4.2: found less than four times in five" in shown(found)
+    assert "under 2.3: found less than four times in five" in shown(figures.forest(pieces.board(detectable=2.25)))
     assert f"{better} of {len(told)} better, {worse} worse" in found.caption
     assert all(any(f"{of.worse} of {of.tasks} worse" in said for said in shown(found)) for of in told)
 

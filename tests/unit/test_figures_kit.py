@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xplearn.report.figures.kit import Drawing, compact, hatch, number, one, safe
+from xplearn.report.figures.kit import Drawing, compact, hatch, number, safe
 from xplearn.report.figures.scale import Scale, around
 from xplearn.report.figures.words import ELLIPSIS, distinct, fitted, widest, width, wrapped
 
@@ -87,10 +87,6 @@ def test_places_are_short(value, text):
 @pytest.mark.parametrize(("value", "text"), [(0, "0"), (950, "950"), (999.7, "1k"), (12_345, "12.3k"), (4_560_000, "4.56M"), (2e9, "2G")])
 def test_large_numbers_are_compact(value, text):
     assert compact(value) == text
-
-
-def test_numbers_have_one_decimal_and_no_minus_zero():
-    assert [one(value) for value in (1.25, -0.04, 0.0, -2.0)] == ["1.3", "0.0", "0.0", "-2.0"]
 
 
 @given(st.floats(4, 300), st.floats(4, 300))

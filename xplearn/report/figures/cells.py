@@ -6,10 +6,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from xplearn.metrics.digits import tenths
 from xplearn.record.cross import Cell, Cross, State
 from xplearn.report.figure import Figure
 from xplearn.report.figures import heat, legend
-from xplearn.report.figures.kit import WIDTH, Area, Drawing, Point, hatch, one
+from xplearn.report.figures.kit import WIDTH, Area, Drawing, Point, hatch
 from xplearn.report.figures.words import BOLD, SMALL, TEXT, apart, widest, width, wrapped
 
 COLUMNS = ("stream", "environment")
@@ -94,7 +95,7 @@ def _place(cells: Sequence[Cell], known: Mapping[str, Cell], scores: Mapping[str
     first = min(unscored, key=lambda cell: STATES.index(cell.state))
     told = "\n".join(
         f"{cell.id}: {cell.state}{f' as {of.id}' if of is not cell else ''}"
-        + (f", {one(scores[of.id])}" if of.id in scores else "")
+        + (f", {tenths(scores[of.id])}" if of.id in scores else "")
         + (f": {of.reason}" if of.reason and of.state != "same" else "")
         for cell, of in zip(cells, meant, strict=True)
     )

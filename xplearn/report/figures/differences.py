@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from xplearn.metrics.board import Board, Difference, Standing
+from xplearn.metrics.digits import tenths
 from xplearn.report.figure import Figure
 from xplearn.report.figures import interval, legend
 from xplearn.report.figures.kit import Drawing
@@ -75,7 +76,7 @@ def entries(found: Sequence[Difference], level: float) -> list[legend.Entry]:
 def _unseen(board: Board) -> list[legend.Entry]:
     if board.detectable is None:
         return []
-    return [(legend.patch("k-band", "k-grid"), f"under {board.detectable:.1f}: found less than four times in five")]
+    return [(legend.patch("k-band", "k-grid"), f"under {tenths(board.detectable)}: found less than four times in five")]
 
 
 def _name(drawing: Drawing, y: float, name: str, found: Difference) -> None:

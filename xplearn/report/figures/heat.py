@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from xplearn.report.figures.kit import Area, Drawing, one
+from xplearn.metrics.digits import tenths
+from xplearn.report.figures.kit import Area, Drawing
 from xplearn.report.figures.words import TEXT
 
 STEPS = 10
@@ -20,7 +21,7 @@ def cell(drawing: Drawing, area: Area, score: float) -> None:
     shade, (x, y, width, height) = step(score), area
     drawing.rect(area, f"k-heat-{shade}", round=3)
     ink = "k-high" if shade >= _DARK else "k-low"
-    drawing.text((x + width / 2, y + height / 2 + 5), one(score), ink, anchor="middle", size=TEXT)
+    drawing.text((x + width / 2, y + height / 2 + 5), tenths(score), ink, anchor="middle", size=TEXT)
 
 
 def foot(drawing: Drawing, x: float, y: float) -> float:

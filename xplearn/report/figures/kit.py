@@ -10,7 +10,6 @@ from html import escape
 from importlib.resources import files
 from typing import Literal
 
-from xplearn.metrics.digits import tenths
 from xplearn.report.figure import Figure
 from xplearn.report.figures.words import BOLD, SMALL, fitted
 from xplearn.report.printable import printable
@@ -155,11 +154,6 @@ def hue(index: int) -> int:
 def shape(index: int) -> Shape:
     """Mark of a series."""
     return SHAPES[index % len(SHAPES)]
-
-
-def one(value: float) -> str:
-    """With one decimal."""
-    return tenths(value)
 
 
 def compact(value: float) -> str:

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 import numpy as np
 
 from xplearn.metrics.continual import Matrix
+from xplearn.metrics.digits import tenths
 from xplearn.report.figure import Figure
 from xplearn.report.figures import heat, legend
-from xplearn.report.figures.kit import WIDTH, Drawing, one
+from xplearn.report.figures.kit import WIDTH, Drawing
 from xplearn.report.figures.panel import Panel, below, bottom, boxes, runs_of
 from xplearn.report.figures.scale import Scale, around
 from xplearn.report.figures.series import Look, entries, look
@@ -61,7 +62,7 @@ def _row(drawing: Drawing, matrix: Matrix, point: int, y: float, cell: float) ->
             drawing.rect((x + 1.5, y + 1.5, cell - 3, _CELL - 3), "k-waiting", round=3)
             drawing.text((x + cell / 2, y + _CELL / 2 + 5), "–", "k-muted", anchor="middle")
             continue
-        with drawing.titled(f"{domain} {f'after stage {point}, {learned}' if point else 'before learning'}: {one(value)}"):
+        with drawing.titled(f"{domain} {f'after stage {point}, {learned}' if point else 'before learning'}: {tenths(value)}"):
             heat.cell(drawing, (x + 1.5, y + 1.5, cell - 3, _CELL - 3), value)
         if domain == learned:
             drawing.rect((x + 2.5, y + 2.5, cell - 5, _CELL - 5), "k-frame", round=2)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xplearn.metrics.board import Board, Contender, Standing
+from xplearn.metrics.digits import tenths
 from xplearn.report.figure import Figure
 from xplearn.report.figures import interval, legend
-from xplearn.report.figures.kit import HUES, Drawing, Shape, hue, one, shape
+from xplearn.report.figures.kit import HUES, Drawing, Shape, hue, shape
 from xplearn.report.figures.scale import Scale, around
 from xplearn.report.figures.words import BOLD, TEXT, apart
 from xplearn.report.verdict import decided, leading, verdict
@@ -139,5 +140,5 @@ def _sign(drawing: Drawing, x: float, y: float, standing: Standing, best: Sequen
 
 def _told(standing: Standing) -> str:
     found = base(standing)
-    from_base = "" if found is None else f"; Base {one(found)}"
+    from_base = "" if found is None else f"; Base {tenths(found)}"
     return f"{standing.contender.name}: mean {standing.mean.text()}, interquartile mean {standing.iqm.text()}{from_base}"
