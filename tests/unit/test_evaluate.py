@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from xplearn.builtin.conditioners import PromptConditioner
 from xplearn.config import load_experiment
 from xplearn.errors import ConfigError, ContractError
 from xplearn.experiment.evaluate import arms, evaluate, panels
@@ -136,10 +137,20 @@ class Deaf(Conditioner):
         return [Conditioning(messages=query.messages) for query in queries]
 
 
+@dataclass(kw_only=True)
+class HalfDeaf(PromptConditioner):
+    """Shows something in one environment alone."""
+
+    def condition(self, queries, selections):
+        pairs = zip(queries, super().condition(queries, selections), strict=True)
+        return [one if query.task.env == "core.errands" else Conditioning(messages=query.messages) for query, one in pairs]
+
+
 class DeafPlugin:
     @hookimpl
     def xplearn_register(self, registry):
         registry.add("conditioner", "ear", f"{__name__}:Deaf")
+        registry.add("conditioner", "one_ear", f"{__name__}:HalfDeaf")
 
 
 @pytest.mark.parametrize(("conditioner", "reached"), [("deaf.ear", False), ("core.prompt", True)])
@@ -162,4 +173,30 @@ def test_a_bank_of_which_nothing_reaches_the_policy_is_told_and_not_recorded_as_
     assert any(shown) == reached
     told = [line for line in run.header.warnings if "nothing of the bank reached the policy" in line]
     assert len(told) == (not reached)
-    assert all("'deaf.ear' passes over all that selector 'core.bm25' selects" in line for line in told)
+    assert all("'deaf.ear' passed over all that selector 'core.bm25' selected" in line for line in told)
+
+
+class Stopping(Silent):
+    """Somebody presses Ctrl-C when a phase begins."""
+
+    def phase_start(self, name, total):
+        if name == "eval/2/core.counting":
+            raise KeyboardInterrupt
+
+
+def test_what_reached_the_policy_before_an_interruption_counts(tmp_path):
+    plugins = dial_plugins()
+    plugins.add("deaf", DeafPlugin())
+    mix = {
+        "stream": [{"env": env, "tasks": {"limit": 3}} for env in ("core.errands", "core.counting")],
+        "policy": "dial.policy",
+        "record": "core.record",
+        "selector": "core.bm25",
+        "conditioner": "deaf.one_ear",
+        "evaluate": {"tasks": {"limit": 2, "split": "test"}, "resamples": 100},
+        "run": {"dir": str(tmp_path)},
+    }
+    experiment, given = load_experiment(mix, [], plugins.registry)
+    with pytest.raises(KeyboardInterrupt):
+        run_experiment(experiment, plugins=plugins, given=given, observer=Stopping())
+    assert run_experiment(experiment, plugins=plugins, given=given).header.warnings == []

@@ -12,6 +12,7 @@ from xplearn.experiment.phases import play
 from xplearn.experiment.pools import Pools, tasks_of
 from xplearn.experiment.stream import ARMS, Domain, require_known, take
 from xplearn.metrics.scores import evaluation_phase
+from xplearn.record.reader import Run
 from xplearn.rollout.collector import Assignment, assignments
 from xplearn.schema import Experiment
 from xplearn.types import Arm, Task
@@ -59,19 +60,27 @@ def evaluate(run: Context, point: int) -> None:
     if before != after:
         raise ContractError("evaluation", f"the bank changed while it was frozen (digest {before} before, {after} after)")
     run.writer.sync()
-    _tell_unused(run)
+    _tell_unused(run, point)
     run.header.bank[str(point)] = {"before": before, "after": after}
     run.header.write(run.folder.header)
 
 
-def _tell_unused(run: Context) -> None:
+def _tell_unused(run: Context, point: int) -> None:
     reached, conditioner = run.agent.reached, run.agent.conditioner
-    if reached[False] and not reached[True] and not conditioner.on_request and uses_selections(run.parts):  # else ``idle`` told it
+    unused = reached[False] and not reached[True] and not conditioner.on_request and uses_selections(run.parts)  # else ``idle`` told it
+    if unused and not _shown(run, point):
         run.warn(
-            f"nothing of the bank reached the policy though {reached[False]} selections were made: conditioner "
-            f"'{run.experiment.conditioner.name}' passes over all that selector '{run.experiment.selector.name}' selects, e.g. for want of "
-            "vectors in its space; both arms are one"
+            "nothing of the bank reached the policy in a whole evaluation though something was selected: conditioner "
+            f"'{run.experiment.conditioner.name}' passed over all that selector '{run.experiment.selector.name}' selected, e.g. for want of "
+            "vectors in its space; both arms of that evaluation are one"
         )
+
+
+def _shown(run: Context, point: int) -> bool:
+    """Whether anything was shown in an episode of the point, those included that were played before an interruption or by another run."""
+    recorded = Run(run.folder, run.header)
+    played = (found for name in run.panels for found in recorded.trajectories(evaluation_phase(point, name)))
+    return any(step.selection.experiences for found in played for step in found.steps)
 
 
 def arms(run: Context) -> list[Arm]:
