@@ -71,8 +71,8 @@ def _tell_unused(run: Context, point: int) -> None:
     if unused and not _shown(run, point):
         run.warn(
             "nothing of the bank reached the policy in a whole evaluation though something was selected: conditioner "
-            f"'{run.experiment.conditioner.name}' passed over all that selector '{run.experiment.selector.name}' selected, e.g. for want of "
-            "vectors in its space; both arms of that evaluation are one"
+            f"'{run.experiment.conditioner.name}' passed over all that selector '{run.experiment.selector.name}' selected, e.g. for want "
+            "of vectors in its space; both arms of that evaluation are one"
         )
 
 
