@@ -163,3 +163,19 @@ def test_groups_of_the_same_sizes_are_drawn_alike_whatever_they_hold_and_however
 def test_what_no_interval_can_be_made_of_is_refused(call, words):
     with pytest.raises(ConfigError, match=words):
         call()
+
+
+def test_where_nearly_all_resamples_are_one_value_the_interval_still_holds_the_figure():
+    resampled = np.zeros(2000)
+    resampled[:30] = 25.0  # beyond the percentiles, with their mean: an interquartile mean of few successes is like that
+    resampled[30:200] = 1e-13
+    found = Bootstrap().shaped(0.0, resampled, 6.0, (0.0, 100.0))
+    assert (found.low, found.high) == (0.0, 6.0)
+
+
+@pytest.mark.parametrize("value", [-1.0, 0.0, 50.0, 120.0])
+def test_a_figure_lies_within_its_interval(value):
+    resampled = np.linspace(10.0, 40.0, 2000)
+    found = Bootstrap().around(value, resampled, 1.0, (0.0, 100.0))
+    assert found.low <= value <= found.high
+    assert found.low <= 11.0 < 39.0 <= found.high

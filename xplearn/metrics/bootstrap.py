@@ -113,16 +113,23 @@ class Bootstrap:
         return [_resampled_means(group, self.resamples, rng) for group in groups]
 
     def around(self, value: float, resampled: Array, factor: float, within: Range = ANY) -> Interval:
-        """A figure with the percentiles of its resampled values ``[resamples]``, ``stretched`` but not beyond what it can be."""
+        """A figure with the percentiles of its resampled values ``[resamples]``, ``stretched`` but not beyond what it can be.
+
+        The figure lies within: that of few tasks may differ from the middle of its resamples, as an interquartile mean does.
+        """
         low, high = self.stretched(resampled, factor)
         least, most = min(within[0], resampled.min()), max(within[1], resampled.max())
-        return Interval(mean=value, low=float(max(low, least)), high=float(min(high, most)))
+        return Interval(mean=value, low=float(min(max(low, least), value)), high=float(max(min(high, most), value)))
 
     def shaped(self, value: float, resampled: Array, half: float, within: Range = ANY) -> Interval:
-        """A figure with bounds ``2 * half`` apart, which lie about it like the percentiles of its resampled values ``[resamples]``."""
+        """A figure with bounds ``2 * half`` apart, which lie about it like the percentiles of its resampled values ``[resamples]``.
+
+        Equally far where those say nothing: nearly all resamples are one value, and their mean lies beyond the percentiles.
+        """
         low, high = self.stretched(resampled, 1.0)
-        length = float(high - low)
-        return self.around(value, resampled, 2.0 * half / length if length > _ROUNDING * abs(value) else 1.0, within)
+        if not low + _ROUNDING < resampled.mean() < high - _ROUNDING:
+            return even(value, half, within)
+        return self.around(value, resampled, 2.0 * half / float(high - low), within)
 
     def half(self, variance: float, freedom: float) -> float:
         """Half the length of Student's interval."""
