@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import islice
 
 from xplearn.experiment.build import Parts
@@ -79,25 +80,50 @@ def _counted(shared: int, stage: Stage) -> str:
     return f"{shared} tasks of {stage.path} are" if shared > 1 else f"1 task of {stage.path} is"
 
 
+class _Tasks:
+    """The tasks of a run by their ids: those that are evaluated, and those that any stage trains on, which are looked at where ids meet."""
+
+    def __init__(self, run: Context) -> None:
+        self._run, self.evaluated = run, _by_id(run.panels)
+
+    def is_of(self, env: str | None, task: Task) -> bool:
+        """Whether a task of that id, met in an environment or somewhere, is the evaluated one."""
+        if env is None:
+            return not self.trained_elsewhere(task)
+        return env == task.env or any(_alike(trained, task) for trained in self._trained.get(task.id, ()) if trained.env == env)
+
+    def trained_elsewhere(self, task: Task) -> bool:
+        """Whether another environment of the stream trains on another task of this id."""
+        return any(not _alike(trained, task) for trained in self._trained.get(task.id, ()))
+
+    @cached_property
+    def _trained(self) -> Mapping[str, list[Task]]:
+        found: defaultdict[str, list[Task]] = defaultdict(list)
+        for stage in stages(self._run.experiment):
+            for task in training_tasks(self._run.pools, stage):
+                found[task.id].append(task)
+        return found
+
+
 def _found(run: Context) -> Iterator[tuple[Experience, str, Domain]]:
     """Entries made from an evaluated task, with the task and its domain."""
-    evaluated = _by_id(run.panels)
+    tasks = _Tasks(run)
     for experience in run.agent.store:
         hits = (
             (experience, task.id, domain)
             for env, id in _made_from(run, experience)
-            for domain, task in evaluated.get(id, ())
-            if _is_of(run, env, task)
+            for domain, task in tasks.evaluated.get(id, ())
+            if tasks.is_of(env, task)
         )
         yield from islice(hits, 1)
 
 
 def _doubtful(run: Context) -> Iterator[Experience]:
     """Entries from elsewhere that could be of an evaluated task or of one that another environment trains on."""
-    evaluated = _by_id(run.panels)
+    tasks = _Tasks(run)
     for experience in run.agent.store:
         unknown = {id for env, id in _made_from(run, experience) if env is None}
-        if any(_trained_elsewhere(run, task) for id in unknown for _, task in evaluated.get(id, ())):
+        if any(tasks.trained_elsewhere(task) for id in unknown for _, task in tasks.evaluated.get(id, ())):
             yield experience
 
 
@@ -111,22 +137,6 @@ def _made_from(run: Context, experience: Experience) -> Iterator[tuple[str | Non
         known, named = run.writer.origin(str(source)), _TRAJECTORY.fullmatch(str(source))
         if known or named:
             yield known or (None, named[1] if named else "")
-
-
-def _is_of(run: Context, env: str | None, task: Task) -> bool:
-    """Whether a task of that id, met in an environment or somewhere, is the evaluated one."""
-    if env is None:
-        return not _trained_elsewhere(run, task)
-    return env == task.env or any(_alike(trained, task) for trained in _trained(run) if trained.env == env)
-
-
-def _trained_elsewhere(run: Context, task: Task) -> bool:
-    """Whether another environment of the stream trains on another task of this id."""
-    return any(trained.id == task.id and not _alike(trained, task) for trained in _trained(run))
-
-
-def _trained(run: Context) -> Iterator[Task]:
-    return (task for stage in stages(run.experiment) for task in training_tasks(run.pools, stage))
 
 
 def _by_id(panels: Panels) -> Mapping[str, list[tuple[Domain, Task]]]:
