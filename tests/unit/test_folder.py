@@ -200,7 +200,7 @@ def test_latest_figures_of_a_learner_win(tmp_path):
         (None, "not a run folder"),
         ("{", "damaged"),
         ("[]", "no format number"),
-        ('{"format": 1, "surprise": 2}', "unknown keys"),
+        ('{"format": 1, "surprise": 2}', "does not know .surprise."),
         ('{"format": true}', "no format number"),
         ('{"format": 1}', "damaged .lacks bank, config"),
         (header(format=0), "damaged .format is 0"),

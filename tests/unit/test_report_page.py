@@ -52,7 +52,8 @@ def hostile(tmp_path_factory):
     ]
     bad = HOSTILE[0] + HOSTILE[1] + HOSTILE[3][:8]
     header = {"plugins": {bad: bad}, "encoder": bad, "environments": {"core.errands": bad}, "git": {"commit": bad}, "error": bad}
-    return written(root, "run", trajectories, panels={"core.errands": {"tasks": 5, "hash": bad}}, **header)
+    told = {"warnings": [bad], "computing": {bad: bad}}
+    return written(root, "run", trajectories, panels={"core.errands": {"tasks": 5, "hash": bad}}, **header, **told)
 
 
 class Markup(HTMLParser):
@@ -287,6 +288,15 @@ def test_a_run_that_is_not_finished_is_said_to_be(tmp_path):
     page = write(Source(runs=[made]), tmp_path).read_text()
     assert "1 run not finished" in page
     assert "No episode was played yet." in page
+
+
+def test_what_runs_were_warned_of_is_said_on_their_page(tmp_path):
+    line = "3 tasks of stream.0 are evaluated as well"
+    made = [written(tmp_path / "runs", name, [], warnings=warnings) for name, warnings in (("a", [line]), ("b", [line]), ("c", []))]
+    page = write(Source(runs=made), tmp_path / "three").read_text()
+    assert "2 runs have warnings: see What was run." in page
+    assert page.count(line) == 1
+    assert "warnings-table" not in write(Source(runs=made[2:]), tmp_path / "one").read_text()
 
 
 def test_a_page_tells_how_its_runs_are_made_again(tmp_path):

@@ -104,7 +104,10 @@ def read_header(path: Path) -> Header:
         )
     known = {item.name for item in dataclasses.fields(Header)}
     if raw.keys() - known:
-        raise RecordError(path, f"damaged (unknown keys {sorted(raw.keys() - known)}); remove the run folder and start anew")
+        unknown = ", ".join(sorted(raw.keys() - known))
+        raise RecordError(
+            path, f"has keys that this xplearn does not know ({unknown}): a newer one wrote it (pip install -U xplearn), or it is damaged"
+        )
     try:
         header = checked(Header, {"warnings": [], "computing": {}, **raw})
         _require_readable(header)

@@ -58,6 +58,8 @@ def render(runs: Sequence[Run], console: Console) -> None:
     for run in runs:
         if run.header.status != "finished" or run.missing():
             console.print(printable(f"{run.path.name}: {table.standing(run)}"), markup=False)
+        for line in run.header.warnings:
+            console.print(printable(f"{run.path.name}: warning: {line}"), markup=False, soft_wrap=True)
 
 
 class _Drawn(NamedTuple):

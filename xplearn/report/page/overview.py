@@ -27,7 +27,7 @@ MOST_NAMES = 4
 
 def overview(material: Material) -> Section:
     """The runs, in what they differ, and on which versions they were made."""
-    found = [_runs(material), _differing(material), _origins(material)]
+    found = [_warned(material), _runs(material), _differing(material), _origins(material)]
     lead = "Each run with its parts, as registered; in what their configurations differ; and on which versions they were made."
     pieces = [sheet for sheet in found if sheet is not None and sheet.rows]
     aside = [sheet.name for sheet in pieces if len(sheet.rows) > SHORT]
@@ -54,7 +54,19 @@ def summary(material: Material) -> str:
         parts.append(f"{_count(len(runs) - finished, 'run')} not finished: figures are those of what was done so far.")
     lost = {name: missing for name, run in runs.items() if (missing := run.missing())}
     parts += [f"{name} has lost {_count(missing, 'evaluated episode')}." for name, missing in lost.items()]
+    warned = sum(bool(run.header.warnings) for run in runs.values())
+    parts += [f"{_count(warned, 'run')} {'has' if warned == 1 else 'have'} warnings: see What was run."] if warned else []
     return " ".join(parts)
+
+
+def _warned(material: Material) -> Sheet:
+    """What a reader of the figures must know, and of which runs."""
+    names: dict[str, list[str]] = {}
+    for name, run in material.runs.items():
+        for line in run.header.warnings:
+            names.setdefault(line, []).append(name)
+    rows = [(line, _where(found, material, alone=False)) for line, found in names.items()]
+    return Sheet(name="warnings-table", title="Warnings", caption="", columns=("warning", "of"), rows=rows)
 
 
 def _runs(material: Material) -> Sheet:
@@ -127,6 +139,8 @@ def _facts(run: Run) -> Iterator[tuple[tuple[str, str], str]]:
         yield ("plugin", plugin), version
     for package, version in header.packages.items():
         yield ("package", package), version
+    for what, found in header.computing.items():
+        yield ("computed with", what), str(found)
     if header.git:
         yield ("checkout", ""), " ".join(f"{key} {value}" for key, value in header.git.items())
 
