@@ -25,19 +25,23 @@ def env():
     part.close()
 
 
-def alive(pid):
+def state(pid):
+    """As the system names it: ``T`` where it is stopped, ``Z`` where it has ended and nobody has asked how."""
     try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except FileNotFoundError:
-        return False
-    return state != "Z"
+        return "gone"
+
+
+def becomes(pid, *states):
+    deadline = time.monotonic() + 120
+    while state(pid) not in states and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return state(pid) in states
 
 
 def is_gone(pid):
-    deadline = time.monotonic() + 120
-    while alive(pid) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return not alive(pid)
+    return becomes(pid, "Z", "gone")
 
 
 def walk(env, die_before=()):
@@ -117,6 +121,7 @@ def test_a_hanging_simulator_is_ended_at_the_limit(env, monkeypatch):
     monkeypatch.setattr(env._session, "limit", 1.0)
     pid = env._session.pid
     os.kill(pid, signal.SIGSTOP)
+    assert becomes(pid, "T"), "until then it may answer"
     with pytest.raises(EnvironmentDiedError, match="within 1 s"):
         env.step("look around")
     assert is_gone(pid)
