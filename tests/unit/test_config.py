@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
@@ -16,6 +17,8 @@ from xplearn.fields import build
 from xplearn.interfaces import Selector
 from xplearn.plugins import installed
 from xplearn.registry import Registry
+
+TORCH = pytest.mark.skipif(find_spec("torch") is None, reason="the fields of core.clone are known where torch is")
 
 REGISTRY = installed().registry
 TOY = ["stream=[{env: core.errands}]", "policy=core.random", "sampling.choices=admissible"]
@@ -387,7 +390,11 @@ def test_a_key_that_no_experiment_has_is_answered_with_all_that_may_stand_at_the
 
 @pytest.mark.parametrize(
     ("said", "meant"),
-    [(["seed=1"], "run.seed"), (["selector=core.nearest", "k=3"], "selector.k"), (["lr=1", "learner=[core.clone]"], "learner.0.lr")],
+    [
+        (["seed=1"], "run.seed"),
+        (["selector=core.nearest", "k=3"], "selector.k"),
+        pytest.param(["lr=1", "learner=[core.clone]"], "learner.0.lr", marks=TORCH),
+    ],
 )
 def test_a_field_said_at_the_top_is_answered_with_where_it_belongs(said, meant):
     with pytest.raises(ConfigError, match=f"^[a-z]+: unknown key; did you mean '{meant}'\\?"):

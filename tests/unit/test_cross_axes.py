@@ -1,3 +1,5 @@
+from importlib.util import find_spec
+
 import pytest
 
 from xplearn.errors import ConfigError
@@ -5,6 +7,8 @@ from xplearn.experiment.cross.axes import matches, read_axes, read_patterns
 from xplearn.experiment.cross.file import read_cross
 from xplearn.experiment.cross.labels import joined, slug
 from xplearn.plugins import installed
+
+TORCH = pytest.mark.skipif(find_spec("torch") is None, reason="the fields of core.clone are known where torch is")
 
 SELECTORS = ["core.none", {"name": "core.nearest", "k": 1}, {"name": "core.nearest", "k": 3}]
 
@@ -83,10 +87,11 @@ def test_an_axis_of_a_keys_name_may_say_other_keys_beside_its_own():
     [
         ({"selecter": ["core.none"]}, "axes.selecter", "did you mean 'selector'? (an axis of a name of its own wants a mapping"),
         ({"selecter": {"a": {"name": "core.none"}}}, "axes.selecter", "did you mean 'selector'? (an axis of a name of its own wants"),
-        (
+        pytest.param(
             {"learner": {"clone": {"learner": "core.clone", "lr": 1e-3}}},
             "axes.learner.clone.lr",
             "did you mean learner.0.lr: 0.001, or say it in the part, {name: core.clone, lr: 0.001}?",
+            marks=TORCH,
         ),
         ({"way": {"near": {"selector": "core.nearest", "k": 3}}}, "axes.way.near.k", "did you mean selector.k: 3, or say it in"),
         ({"way": {"long": {"max_steps": 3}}}, "axes.way.long.max_steps", "did you mean run.max_steps: 3?"),
