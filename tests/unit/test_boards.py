@@ -176,6 +176,13 @@ def test_the_labels_of_the_axes_that_vary_name_the_contenders_of_a_cross(folders
     assert sorted(by_name["turn · nearest"].scores) == [0, 1]
 
 
+def test_a_run_is_called_by_the_cell_that_it_was_made_for_not_by_one_that_is_the_same(folders):
+    made = cross(folders[::2], [(folders[0], {"shown": "A"}), (folders[2], {"shown": "B"})])
+    made.cells.append(Cell(id="C", axes={"shown": "C"}, state="same", reason="A", run=folders[0].name))
+    (found,), _ = boards(loaded(folders[::2]), made)
+    assert names(found) == ["A", "A+Harness", "B"]
+
+
 def test_a_run_that_the_cross_does_not_know_keeps_its_name(folders):
     (found,), _ = boards(loaded(folders), cross(folders, [(folders[0], {"learner": "turn"})]))
     assert "bare" in names(found)

@@ -361,10 +361,27 @@ def test_labels_of_a_cross_say_what_they_stand_for():
     assert sheets.labels_sheet(Cross(axes={"seed": ["0"]})) is None
 
 
+def test_every_label_that_is_not_its_value_is_explained():
+    given = {
+        "selector": {"A": {"name": "core.nearest", "k": 2}, "B": "core.bm25"},
+        "evaluate.replicas": {"few": 1, "many": 2},
+        "learner": ["core.clone"],
+        "seed": [0, 1],
+    }
+    axes = {"selector": ["A", "B"], "evaluate.replicas": ["few", "many"], "learner": ["core.clone"], "seed": ["0", "1"]}
+    assert sheets.labels_sheet(Cross(given={"axes": given}, axes=axes)).rows == [
+        ("selector", "A", "core.nearest {k: 2}"),
+        ("selector", "B", "core.bm25"),
+        ("evaluate.replicas", "few", "1"),
+        ("evaluate.replicas", "many", "2"),
+    ]
+
+
 def test_what_papers_report_is_marked_as_theirs():
     row = Reported(paper="EDGE", method="EDGE", policy="Qwen", domain="ALFWorld", split="unseen", figure="success, %", value=91.2)
     sheet = sheets.reported_sheet([row])
     assert "not measured here" in sheet.title
     assert "nothing of it may stand in one table" in sheet.caption
-    assert sheet.rows[0][5:8] == ["not stated", "success, %", 91.2]
+    assert sheet.rows[0][5:8] == ["not stated", "success, %", "91.2"]
+    assert sheets.reported_sheet([dataclasses.replace(row, value=78.25)]).rows[0][7] == "78.25"
     assert sheets.reported_sheet([]) is None

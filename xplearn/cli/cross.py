@@ -13,12 +13,14 @@ from xplearn.errors import ConfigError
 from xplearn.report.printable import printable
 
 if TYPE_CHECKING:
+    from xplearn.experiment.cross.order import Budget
     from xplearn.experiment.cross.preview import Ahead
     from xplearn.experiment.observer import Observer
     from xplearn.plugins import Plugins
     from xplearn.record.cross import Cell, Cross
 
 EXAMPLES = """  xplearn cross bench.yaml --dry-run       every cell: sound or why not, how many episodes; nothing is played
+  xplearn cross bench.yaml --dry-run --cells 3    which three would be run
   xplearn cross bench.yaml                 run what is sound; the same command goes on after a stop, and tries again what failed
   xplearn cross bench.yaml --minutes 40    begin no cell after 40 minutes
   xplearn cross bench.yaml --cells 1       the first cell alone
@@ -47,7 +49,7 @@ def add(commands: Commands) -> None:
     """Register the command."""
     parser = add_command(commands, "cross", "run every combination of parts, environments and seeds that a file names", EXAMPLES)
     parser.add_argument("file", metavar="FILE", help="a cross file")
-    parser.add_argument("overrides", nargs="*", help=argparse.SUPPRESS)
+    parser.add_argument("overrides", nargs="*", default=[], help=argparse.SUPPRESS)
     parser.add_argument(
         "--minutes", type=float, metavar="M", help="begin no cell that would go on after so many minutes; the first begins in any case"
     )
@@ -72,7 +74,7 @@ def call(args: argparse.Namespace) -> int:
         raise ConfigError("", f"a cross takes no overrides, nor anything else behind its file ('{args.overrides[0]}'): {where}")
     budget = Budget(minutes=args.minutes, cells=args.cells, jobs=args.jobs)
     if args.dry_run:
-        return _preview(args.file, installed())
+        return _preview(args.file, installed(), budget)
     with terminable():
         result = run_cross(args.file, plugins=installed(), budget=budget, observer=_Watching(args.quiet))
     render(result.cross, result.folder, console())
@@ -108,16 +110,17 @@ def _require_any(cross: Cross) -> None:
         raise ConfigError("", "no cell is sound, for the reasons above; nothing was run or written")
 
 
-def _preview(file: str, plugins: Plugins) -> int:
-    """Print every cell, those that would be run first, and the sums."""
+def _preview(file: str, plugins: Plugins, budget: Budget) -> int:
+    """Print every cell, those that the budget would run first, and the sums."""
     from xplearn.cli.crossed import counted, footnotes, standing, why
     from xplearn.experiment.cross.axes import SEED
     from xplearn.experiment.cross.preview import preview
 
-    cross, ahead, notes = preview(file, plugins)
+    cross, ahead, notes = preview(file, plugins, budget)
     reasons = why(cross)
     for number, found in enumerate(ahead, start=1):
-        print(printable(f"{number:>4}. {found.cell.id}  {_ahead(found, reasons)}"))
+        place = f"{number:>4}. " if found.begins else " " * 6
+        print(printable(f"{place}{found.cell.id}  {_ahead(found, reasons)}"))
     shown = {found.cell.id for found in ahead}
     for cell in cross.cells:
         if cell.id not in shown:
@@ -130,18 +133,21 @@ def _preview(file: str, plugins: Plugins) -> int:
         print(printable(note))
     if any(axis == SEED and len(labels) == 2 for axis, labels in cross.axes.items()):
         print(FEW_SEEDS)
-    print(_sums(ahead))
+    print(_sums(ahead, budget))
     return 0
 
 
-def _sums(ahead: Sequence[Ahead]) -> str:
+def _sums(ahead: Sequence[Ahead], budget: Budget) -> str:
     """What all cells that would be run cost."""
-    from xplearn.cli.crossed import duration
+    from xplearn.cli.crossed import duration, numbered
 
-    episodes = sum(cell.episodes or 0 for cell in ahead)
-    known = [cell.seconds for cell in ahead if cell.seconds is not None]
-    took = f", about {duration(sum(known))} one after the other" if known and len(known) == len(ahead) else ""
-    return f"to run: {len(ahead)} cells, at most {episodes:,} episodes (what cells share is played once){took}; nothing was played"
+    begun = [cell for cell in ahead if cell.begins]
+    which = numbered(len(ahead)) if len(begun) == len(ahead) else f"{len(begun)} of {numbered(len(ahead))}"
+    episodes = sum(cell.episodes or 0 for cell in begun)
+    known = [cell.seconds for cell in begun if cell.seconds is not None]
+    took = f", about {duration(sum(known))} one after the other" if known and len(known) == len(begun) else ""
+    unknown = f"; no time known until a cell has run{', so fewer may begin' if budget.minutes else ''}" if begun and not known else ""
+    return f"to run: {which}, at most {episodes:,} episodes (what cells share is played once){took}; nothing was played{unknown}"
 
 
 def _ahead(found: Ahead, reasons: Sequence[str]) -> str:
@@ -150,7 +156,8 @@ def _ahead(found: Ahead, reasons: Sequence[str]) -> str:
 
     episodes = "episodes not known" if found.episodes is None else f"{found.episodes:,} episodes"
     took = "" if found.seconds is None else f", about {duration(found.seconds)}"
-    return episodes + took + (f"; {standing(found.cell, reasons)}" if found.cell.reason else "")
+    left = "" if found.begins else "; not within this budget"
+    return episodes + took + left + (f"; {standing(found.cell, reasons)}" if found.cell.reason else "")
 
 
 class _Watching:

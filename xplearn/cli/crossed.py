@@ -53,7 +53,7 @@ def footnotes(cross: Cross) -> list[str]:
     """The reasons by number, with how many cells they are those of."""
     numbers = Counter(cell.reason for cell in cross.cells if excused(cell))
     return [
-        printable(f"({number}) {numbers[reason]} cell{'s' if numbers[reason] > 1 else ''}: {reason}")
+        printable(f"({number}) {numbered(numbers[reason])}: {reason}")
         for number, reason in enumerate(why(cross), start=1)
     ]
 
@@ -68,7 +68,12 @@ def counted(cross: Cross) -> str:
     numbers: Counter[str] = Counter(cell.reason if cell.reason == "interrupted" else cell.state for cell in cross.cells)
     order = ("finished", "same", "unsound", "failed", "running", "interrupted", "waiting")
     words = {"same": "the same as another", "running": "under way"}
-    return f"{len(cross.cells)} cells: " + ", ".join(f"{numbers[state]} {words.get(state, state)}" for state in order if numbers[state])
+    return f"{numbered(len(cross.cells))}: " + ", ".join(f"{numbers[state]} {words.get(state, state)}" for state in order if numbers[state])
+
+
+def numbered(cells: int) -> str:
+    """So many cells, e.g. ``1 cell``."""
+    return f"{cells} cell{'' if cells == 1 else 's'}"
 
 
 def standing(cell: Cell, reasons: Sequence[str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import functools
 import inspect
 import json
 import textwrap
@@ -93,6 +94,7 @@ def _default(field: dataclasses.Field[Any]) -> Any:
     return field.default_factory() if field.default_factory is not dataclasses.MISSING else field.default
 
 
+@functools.cache
 def _meanings(cls: Any) -> dict[str, str]:
     """The docstring under each field, own and inherited."""
     found: dict[str, str] = {}

@@ -54,8 +54,8 @@ def played(run: Run, name: str, cells: Mapping[str, Cell]) -> Played | None:
 
 
 def cells(cross: Cross | None) -> dict[str, Cell]:
-    """The cells of a cross by the name of their run's folder."""
-    return {cell.run: cell for cell in cross.cells if cell.run} if cross else {}
+    """The cells of a cross by the name of their run's folder: that for which it was made, none that is the same."""
+    return {cell.run: cell for cell in cross.cells if cell.run and cell.state != "same"} if cross else {}
 
 
 def labels(axes: Mapping[str, str]) -> dict[str, str]:

@@ -55,6 +55,7 @@ class Queue:
         budget: of this call; its time begins now.
         expected: seconds that a cell will take, None where nothing is known.
         failed: ids of cells that failed before.
+        clock: tells the time, in seconds.
     """
 
     def __init__(
@@ -64,11 +65,18 @@ class Queue:
         budget: Budget,
         expected: Callable[[Planned], float | None],
         failed: Collection[str] = (),
+        clock: Callable[[], float] | None = None,
     ) -> None:
         self._ranks = {cell.id: rank(file, cell, failed=cell.id in failed) for cell in cells}
         self._waiting = sorted(cells, key=lambda cell: self._ranks[cell.id])
         self._budget, self._expected = budget, expected
-        self._began, self._begun = time.monotonic(), 0
+        self._clock = clock or time.monotonic
+        self._began, self._begun = self._clock(), 0
+
+    @property
+    def waiting(self) -> Sequence[Planned]:
+        """The cells that were not taken, in order."""
+        return self._waiting
 
     def next(self, running: Collection[Planned]) -> Planned | None:
         """Take the next cell, None where none waits or the budget is spent.
@@ -92,7 +100,7 @@ class Queue:
         """Whether there is time left for a cell; the first of a call begins in any case, or it never would."""
         if self._budget.minutes is None:
             return True
-        left = 60.0 * self._budget.minutes - (time.monotonic() - self._began)
+        left = 60.0 * self._budget.minutes - (self._clock() - self._began)
         return left > 0 and (not self._begun or (self._expected(cell) or 0.0) <= left)
 
 

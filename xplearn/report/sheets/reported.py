@@ -23,5 +23,8 @@ def reported_sheet(rows: Sequence[Reported], *, name: str = "reported-table") ->
             "and nothing of it may stand in one table with what was."
         ),
         columns=("paper", "method", "policy", "domain", "split", "environment", "figure", "value", "note"),
-        rows=[[row.paper, row.method, row.policy, row.domain, row.split, row.environment, row.figure, row.value, row.note] for row in rows],
+        rows=[
+            [row.paper, row.method, row.policy, row.domain, row.split, row.environment, row.figure, f"{row.value:.12g}", row.note]
+            for row in rows  # every digit that a paper gives
+        ],
     )

@@ -45,11 +45,11 @@ def labels_sheet(cross: Cross, *, name: str = "labels-table") -> Sheet | None:
     """What the labels of a cross stand for: a row for each value of its axes; None where every label says it all."""
     given = cross.given.get("axes")
     rows = [
-        (axis, label, _said(value).removeprefix("{").removesuffix("}") if isinstance(value, Mapping) else _said(value))
+        (axis, label, _bare(_said(value)))
         for axis, labels in cross.axes.items()
         if isinstance(given, Mapping)
         for label, value in zip(labels, _listed(given.get(axis)), strict=False)
-        if isinstance(value, Mapping | list)
+        if _said(value) != label
     ]
     if not rows:
         return None
@@ -103,6 +103,11 @@ def _said(value: Any) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(_said, value))}]"
     return value if isinstance(value, str) else json.dumps(value, default=str)
+
+
+def _bare(said: str) -> str:
+    """Settings without the braces around them all; a part keeps those of its fields."""
+    return said[1:-1] if said.startswith("{") else said
 
 
 def _listed(values: Any) -> list[Any]:
