@@ -88,6 +88,8 @@ def test_a_run_of_another_version_stands_apart_and_is_named_with_the_reason(fold
     assert [names(board) for board in found] == [["edge", "edge+Harness"], ["bare"]]
     assert [one.run for one in refused] == ["bare"]
     assert "its environment version of 'core.errands' is 9.9" in refused[0].reason
+    first = json.loads((folders[0] / "run.json").read_text())["environments"]["core.errands"]
+    assert [board.apart for board in found] == [f"version of core.errands: {first}", "version of core.errands: 9.9"]
 
 
 def test_runs_of_other_panels_and_encoders_stand_apart_too(folders):
@@ -96,6 +98,11 @@ def test_runs_of_other_panels_and_encoders_stand_apart_too(folders):
     edit(folders[2], panels={"core.errands": {**panels["core.errands"], "hash": "0123"}})
     found, refused = boards(loaded(folders))
     assert len(found) == 3
+    assert "encoder: other/encoder" in found[1].apart
+    assert [
+        f"panel of core.errands: tasks 4, hash {hash}" in board.apart
+        for board, hash in zip(found[1:], (panels["core.errands"]["hash"], "0123"), strict=True)
+    ] == [True, True]
     assert "its bank has vectors of encoder 'other/encoder'" in refused[0].reason
     assert "its panel of 'core.errands'" in refused[1].reason
 
@@ -103,11 +110,23 @@ def test_runs_of_other_panels_and_encoders_stand_apart_too(folders):
 def test_a_run_without_an_evaluated_stage_is_left_out_and_named(folders):
     lines = (folders[2] / "episodes.jsonl").read_text().splitlines(keepends=True)
     (folders[2] / "episodes.jsonl").write_text("".join(line for line in lines if "eval/1" not in line))
-    edit(folders[2], status="interrupted")
+    edit(folders[2], status="running")
     (found,), refused = boards(loaded(folders))
-    assert names(found) == ["edge", "edge+Harness"]
+    assert (names(found), found.apart) == (["edge", "edge+Harness"], "")
     assert [(one.run, one.reason) for one in refused] == [("bare", "no stage of it is evaluated yet; let it run on, then ask again")]
     assert boards(loaded(folders[2:])) == ([], refused)
+
+
+def test_why_a_run_has_no_scores_is_its_error_where_it_failed_and_that_it_goes_on_where_it_was_interrupted(folders):
+    lines = (folders[2] / "episodes.jsonl").read_text().splitlines(keepends=True)
+    (folders[2] / "episodes.jsonl").write_text("".join(line for line in lines if "eval/1" not in line))
+    edit(folders[2], status="failed", error="out of memory\x1b")
+    _, (failed,) = boards(loaded(folders))
+    assert failed.reason.startswith("it failed before a stage of it was evaluated")
+    assert failed.reason.endswith(": out of memory�")
+    edit(folders[2], status="interrupted", error=None)
+    _, (interrupted,) = boards(loaded(folders))
+    assert interrupted.reason == "it was interrupted before a stage of it was evaluated; the same command goes on with it"
 
 
 def test_a_damaged_run_is_named_and_the_others_stand(folders):

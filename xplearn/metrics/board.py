@@ -88,6 +88,8 @@ class Board:
     confidence: float
     encoder: str = ""
     """That of every bank of vectors on it; empty where there is none."""
+    apart: str = ""
+    """What tells it from others of its domains; empty where there are none."""
 
     @property
     def level(self) -> float:

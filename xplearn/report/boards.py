@@ -11,16 +11,24 @@ from xplearn.metrics.board import Board, Contender, TaskScores
 from xplearn.metrics.bootstrap import Bootstrap
 from xplearn.metrics.compare import harness
 from xplearn.metrics.leaderboard import leaderboard
-from xplearn.record.comparable import apart, bootstrap
+from xplearn.record.comparable import UNKNOWN, apart, bootstrap
 from xplearn.record.cross import STREAM, Cross
+from xplearn.record.header import in_words
 from xplearn.record.reader import Run
 from xplearn.report import compare
 from xplearn.report.contenders import Played, cells, contenders, labelled, played
+from xplearn.report.printable import printable
 
 EVERYWHERE = "all environments"
 """Title of the board across others."""
 
-NOT_YET = "no stage of it is evaluated yet; let it run on, then ask again"
+UNEVALUATED = {
+    "running": "no stage of it is evaluated yet; let it run on, then ask again",
+    "finished": "no stage of it was evaluated",
+    "interrupted": "it was interrupted before a stage of it was evaluated; the same command goes on with it",
+    "failed": "it failed before a stage of it was evaluated; mend what it says, then the same command goes on with it",
+}
+"""Why a run has no scores, by its status."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,11 +59,11 @@ def boards(runs: Sequence[Run], cross: Cross | None = None) -> tuple[list[Board]
             refused.append(Refused(run=name, reason=str(error)))
             continue
         if one is None:
-            refused.append(Refused(run=name, reason=NOT_YET))
+            refused.append(Refused(run=name, reason=_unevaluated(run)))
         else:
             found.append(one)
     groups, strangers = _groups(found)
-    titled = _titled([_board(group) for group in groups])
+    titled = _titled([_board(group) for group in groups], [_asked(group) for group in groups])
     return titled, refused + strangers + _parted(titled)
 
 
@@ -74,6 +82,12 @@ def across(boards: Sequence[Board]) -> Board | None:
     highest = Bootstrap(confidence=max(board.confidence for board in boards))
     found = leaderboard(_renamed(everywhere), title=EVERYWHERE, environments=environments, bootstrap=highest)
     return replace(found, encoder="".join(encoders))
+
+
+def _unevaluated(run: Run) -> str:
+    """Why a run has no scores, with its error where it failed."""
+    reason = UNEVALUATED[run.header.status]
+    return printable(f"{reason}: {run.header.error}") if run.header.error else reason
 
 
 def _parted(boards: Sequence[Board]) -> list[Refused]:
@@ -127,15 +141,37 @@ def _board(group: Sequence[Played]) -> Board:
     return replace(found, encoder=next((one.run.header.encoder for one in group if one.run.header.encoder), ""))
 
 
-def _titled(found: Sequence[Board]) -> list[Board]:
-    """Titles that are there already are counted."""
+def _asked(group: Sequence[Played]) -> dict[str, str]:
+    """What was asked of the runs of a board, which those of another of its domains may not have in common with them."""
+    header = group[0].run.header
+    versions = {f"version of {domain}": header.environments.get(domain) or UNKNOWN for domain in header.panels}
+    panels = {f"panel of {domain}": in_words(panel) for domain, panel in header.panels.items()}
+    steps = str(header.resolved["run"].get("max_steps") or "none")
+    encoders = [{"encoder": one.run.header.encoder} for one in group if one.run.header.encoder]
+    return {**versions, **panels, "limit of steps": steps, **next(iter(encoders), {})}
+
+
+def _titled(found: Sequence[Board], asked: Sequence[Mapping[str, str]]) -> list[Board]:
+    """Titles that are there already are counted; boards of one title say what tells them apart."""
+    alike: dict[str, list[Mapping[str, str]]] = {}
+    for board, of in zip(found, asked, strict=True):
+        alike.setdefault(board.title, []).append(of)
     seen: Counter[str] = Counter()
     titled = []
-    for board in found:
+    for board, of in zip(found, asked, strict=True):
         seen[board.title] += 1
         number = seen[board.title]
-        titled.append(replace(board, title=f"{board.title} ({number})") if number > 1 else board)
+        title = f"{board.title} ({number})" if number > 1 else board.title
+        titled.append(replace(board, title=title, apart=_telling(of, alike[board.title])))
     return titled
+
+
+def _telling(asked: Mapping[str, str], alike: Sequence[Mapping[str, str]]) -> str:
+    """What differs among those alike; an unknown version is nobody's."""
+    if len(alike) < 2:
+        return ""
+    differing = [what for what, value in asked.items() if value == UNKNOWN or len({other[what] for other in alike if what in other}) > 1]
+    return printable("; ".join(f"{what}: {asked[what]}" for what in differing))
 
 
 def _shared_axes(boards: Sequence[Board]) -> set[str]:

@@ -89,6 +89,8 @@ def _lead(board: Board, changed: Effects) -> str:
     """The panel, and what intervals are over."""
     panel = ", ".join(f"{tasks} task{'' if tasks == 1 else 's'} of {domain}" for domain, tasks in board.panel.items())
     parts = [f"{panel}; {100 * board.confidence:g} % intervals over {board.over}."]
+    if board.apart:
+        parts.append(f"Apart from others of the same environments: {board.apart}.")
     if not changed.found and changed.unmatched:
         parts.append(unmatched(changed))
     return " ".join(parts)
