@@ -382,7 +382,46 @@ def test_a_dry_run_prints_every_cell_and_plays_nothing(tmp_path, capsys):
     assert "2 seeds: intervals over seeds are very wide; three or more tell more" in out
     assert "16 cells: 4 unsound, 12 waiting" in out
     assert "to run: 12 cells, at most 48 episodes" in out
+    assert "no time known until a cell has run" in out.splitlines()[-1]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["toys.yaml"]
+
+
+def test_a_dry_run_says_which_cells_its_budget_would_run_as_far_as_times_are_known(tmp_path, capsys):
+    file = tmp_path / "toys.yaml"
+    file.write_text(json.dumps(said(tmp_path, SMALL, first=[{"seed": 1}])))
+
+    def ahead(*budget):
+        assert main(["cross", str(file), "--dry-run", *budget]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        return [line.split(". ")[1].split("  ")[0] for line in lines if ". " in line[:6]], lines
+
+    begun, lines = ahead("--cells", "3")
+    assert begun == ["errands · seed 1", "counting · seed 1", "errands · seed 0"]
+    assert "      counting · seed 0  2 episodes; not within this budget" in lines
+    assert lines[-1].startswith("to run: 3 of 4 cells, at most 6 episodes")
+    assert ahead("--minutes", "1")[1][-1].endswith("no time known until a cell has run, so fewer may begin")
+    assert main(["cross", str(file), "--cells", "1", "-q"]) == 0
+    record = tmp_path / "toys" / "cross.json"
+    kept = json.loads(record.read_text())
+    record.write_text(json.dumps({**kept, "cells": [{**cell, "seconds": 50.0 * bool(cell["run"])} for cell in kept["cells"]]}))
+    capsys.readouterr()
+    begun, lines = ahead("--minutes", "1")
+    assert begun == ["counting · seed 1"]
+    assert ", about 50 s one after the other; nothing was played" in lines[-1]
+    assert ahead("--minutes", "1", "--jobs", "2")[0] == ["counting · seed 1", "errands · seed 0"]
+
+
+def test_labels_that_yaml_takes_for_truth_values_are_said_to_want_quotes(tmp_path, capsys):
+    file = tmp_path / "toys.yaml"
+    given = json.dumps(said(tmp_path, {"bank": {"on": {"record": "core.record"}, "off": {}}}, base={"stream": STREAMS["errands"]}))
+    note = "axes.bank: YAML reads the labels on, yes, off, no as true and false; to keep them, write them in quotes"
+    for text, told in ((given, False), (given.replace('"on"', "on").replace('"off"', "off"), True)):
+        file.write_text(text)
+        assert main(["cross", str(file), "--dry-run"]) == 0
+        assert (note in capsys.readouterr().out.splitlines()) == told
+    assert main(["cross", str(file), "--cells", "1"]) == 0
+    captured = capsys.readouterr()
+    assert note in captured.err.splitlines()
 
 
 def test_the_command_prints_the_grid_and_last_the_folder(tmp_path, capsys, monkeypatch):

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from xplearn.plugins import Plugins
     from xplearn.record.cross import Cell, Cross
 
-EXAMPLES = """  xplearn cross bench.yaml --dry-run       every cell: sound or why not, how many episodes; nothing is played
-  xplearn cross bench.yaml --dry-run --cells 3    which three would be run
+EXAMPLES = """  xplearn cross bench.yaml --dry-run       every cell: sound or why not, episodes, within --cells and --minutes or not
   xplearn cross bench.yaml                 run what is sound; the same command goes on after a stop, and tries again what failed
   xplearn cross bench.yaml --minutes 40    begin no cell after 40 minutes
   xplearn cross bench.yaml --cells 1       the first cell alone

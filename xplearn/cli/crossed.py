@@ -52,10 +52,7 @@ def why(cross: Cross) -> list[str]:
 def footnotes(cross: Cross) -> list[str]:
     """The reasons by number, with how many cells they are those of."""
     numbers = Counter(cell.reason for cell in cross.cells if excused(cell))
-    return [
-        printable(f"({number}) {numbered(numbers[reason])}: {reason}")
-        for number, reason in enumerate(why(cross), start=1)
-    ]
+    return [printable(f"({number}) {numbered(numbers[reason])}: {reason}") for number, reason in enumerate(why(cross), start=1)]
 
 
 def excused(cell: Cell) -> bool:

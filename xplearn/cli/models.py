@@ -16,10 +16,10 @@ def add(commands: Commands) -> None:
     """Register the command."""
     parser = add_command(commands, "models", "get the weights that xplearn can fetch by itself", EXAMPLES)
     verbs = parser.add_subparsers(metavar="VERB", required=True)
-    get = verbs.add_parser("get", help="fetch, check and convert a model")
+    get = add_command(verbs, "get", "fetch, check and convert a model", "  xplearn models get smollm2\n")
     get.add_argument("name", help="e.g. smollm2")
     get.set_defaults(call=get_model)
-    listing = verbs.add_parser("list", help="what can be fetched, and what is here")
+    listing = add_command(verbs, "list", "what can be fetched, and what is here", "  xplearn models list\n")
     listing.set_defaults(call=list_models)
 
 

@@ -184,3 +184,12 @@ def test_origins_tell_licence_source_and_counts(cli, fakes, capsys):
     assert "7,473" in text
     assert "none" in text.splitlines()[-1]
     assert "train" in text.splitlines()[4]
+
+
+@pytest.mark.parametrize("words", [["expbench"], ["expbench", "averages"], ["expbench", "origins"]])
+def test_each_command_shows_examples_of_itself(words, capsys):
+    parser = argparse.ArgumentParser()
+    add(parser.add_subparsers())
+    with pytest.raises(SystemExit):
+        parser.parse_args([*words, "--help"])
+    assert f"xplearn {' '.join(words)} " in capsys.readouterr().out.partition("examples:")[2]

@@ -6,9 +6,8 @@ import argparse
 import sys
 from typing import Any
 
-_EXAMPLES = """examples:
-  xplearn expbench averages runs/expbench-1a2b3c4d    each task, and both averages, with paired differences
-  xplearn expbench origins                            licence, source and number of rows of every task
+_AVERAGES = "  xplearn expbench averages runs/expbench-1a2b3c4d    each task, and both averages, with paired differences\n"
+_ORIGINS = """  xplearn expbench origins                            licence, source and number of rows of every task
   xplearn expbench origins gsm8k math                 of these two
 """
 
@@ -16,15 +15,18 @@ _EXAMPLES = """examples:
 def add(commands: Any) -> None:
     """Register the command."""
     summary = "the averages of a run over the benchmark's tasks, and where the tasks come from"
-    raw = argparse.RawDescriptionHelpFormatter
-    parser = commands.add_parser("expbench", help=summary, description=summary, epilog=_EXAMPLES, formatter_class=raw)
-    verbs = parser.add_subparsers(metavar="VERB", required=True)
-    averages = verbs.add_parser("averages", help="score by task, and averaged by questions and by tasks")
+    verbs = _command(commands, "expbench", summary, _AVERAGES + _ORIGINS).add_subparsers(metavar="VERB", required=True)
+    averages = _command(verbs, "averages", "score by task, and averaged by questions and by tasks", _AVERAGES)
     averages.add_argument("run", help="a run folder")
     averages.set_defaults(call=print_averages)
-    origins = verbs.add_parser("origins", help="licence, source and number of rows by task")
+    origins = _command(verbs, "origins", "licence, source and number of rows by task", _ORIGINS)
     origins.add_argument("tasks", nargs="*", metavar="task", help="names of tasks; left out, all")
     origins.set_defaults(call=print_origins)
+
+
+def _command(commands: Any, name: str, summary: str, examples: str) -> Any:
+    raw = argparse.RawDescriptionHelpFormatter
+    return commands.add_parser(name, help=summary, description=summary, epilog=f"examples:\n{examples}", formatter_class=raw)
 
 
 def print_averages(args: argparse.Namespace) -> int:

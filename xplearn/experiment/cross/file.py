@@ -43,6 +43,8 @@ class CrossFile:
     first: Sequence[Pattern]
     given: Raw
     """As it was given."""
+    notes: Sequence[str] = ()
+    """Lines to tell of what was read otherwise than it may be meant."""
 
     @property
     def folder(self) -> Path:
@@ -69,8 +71,8 @@ def read_cross(source: Source, registry: Registry) -> CrossFile:
         ConfigError: it cannot be read, or something in it is wrong, with its path and the nearest valid name.
     """
     here = Path() if isinstance(source, Mapping) else Path(source).parent
-    text = json.dumps(compose(source if isinstance(source, Mapping) else str(source), [], registry), default=str)
-    given = json.loads(text, object_pairs_hook=_unique)
+    composed = compose(source if isinstance(source, Mapping) else str(source), [], registry)
+    given = json.loads(json.dumps(composed, default=str), object_pairs_hook=_unique)
     unknown = next((key for key in given if key not in KEYS), None)
     if unknown in config.KEYS and "axes" not in given:
         how = "xplearn.run(…)" if isinstance(source, Mapping) else f"xplearn run {source}"
@@ -82,11 +84,16 @@ def read_cross(source: Source, registry: Registry) -> CrossFile:
     _require_size(axes)
     patterns = {key: read_patterns(key, given.get(key, []), axes) for key in PATTERNS}
     default = "cross" if isinstance(source, Mapping) else Path(source).stem
-    found = CrossFile(
-        name=_name(given.get("name", default)), dir=_dir(given.get("dir", "runs")), base=base, axes=axes, given=given, **patterns
-    )
+    name, folder = _name(given.get("name", default)), _dir(given.get("dir", "runs"))
+    found = CrossFile(name=name, dir=folder, base=base, axes=axes, given=given, notes=_notes(composed["axes"]), **patterns)
     _require_cells([joined(labels) for labels in found.combinations()])
     return found
+
+
+def _notes(axes: Mapping[str, Any]) -> list[str]:
+    """What to say of labels that YAML takes for truth values."""
+    taken = [name for name, values in axes.items() if isinstance(values, Mapping) and any(isinstance(label, bool) for label in values)]
+    return [f"axes.{name}: YAML reads the labels on, yes, off, no as true and false; to keep them, write them in quotes" for name in taken]
 
 
 def _belongs(key: str) -> str:

@@ -65,6 +65,7 @@ class Queue:
         budget: Budget,
         expected: Callable[[Planned], float | None],
         failed: Collection[str] = (),
+        *,
         clock: Callable[[], float] | None = None,
     ) -> None:
         self._ranks = {cell.id: rank(file, cell, failed=cell.id in failed) for cell in cells}

@@ -43,14 +43,14 @@ def preview(source: Source, plugins: Plugins, budget: Budget | None = None) -> t
     counter = _Counter(plugins)
     budget, clock = budget or Budget(), _Clock()
     seconds = {cell.id: expected(cell, ledger.cross.cells) for cell in ledger.open()}
-    queue = Queue(file, ledger.open(), budget, lambda cell: seconds[cell.id], ledger.failed(), lambda: clock.now)
+    queue = Queue(file, ledger.open(), budget, lambda cell: seconds[cell.id], ledger.failed(), clock=lambda: clock.now)
     begun = _begun(queue, budget.jobs, clock, lambda cell: seconds[cell.id] or 0.0)
     ahead = [
         Ahead(cell=ledger[cell.id], episodes=counter.episodes(cell), seconds=seconds[cell.id], begins=begins)
         for cells, begins in ((begun, True), (queue.waiting, False))
         for cell in cells
     ]
-    return ledger.cross, ahead, ledger.left_alone()
+    return ledger.cross, ahead, [*file.notes, *ledger.left_alone()]
 
 
 @dataclass

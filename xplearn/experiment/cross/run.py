@@ -69,7 +69,7 @@ def run_cross(source: Source, *, plugins: Plugins, budget: Budget | None = None,
         ledger = Ledger(file, grid, recorded(file.folder))
         if not any(cell.runs for cell in grid):
             return CrossResult(folder=file.folder, cross=ledger.cross)
-        notes = ledger.left_alone()
+        notes = [*file.notes, *ledger.left_alone()]
         ledger.keep()
         for note in notes:
             watching.note(note)
