@@ -394,6 +394,14 @@ def test_many_runs_are_a_table_of_panels_in_which_the_same_round_stands_below_it
     assert "cards · GRPO shop, round 3: " in words(figures.gain_and_bank(table))
 
 
+def test_panels_in_no_table_have_the_whole_names_of_their_configurations():
+    """Those without curves are left out, and a name still says what it would beside them."""
+    table = {order: {"none": [pieces.rounds(1, seed=3)], "clone": [pieces.rounds(4, seed=3)]} for order in ("ab", "ba")}
+    names = {(order, learner): f"{learner} · {order}" for order, cells in table.items() for learner in cells}
+    for draw in (figures.learning, figures.gain_and_bank):
+        assert {"clone · ab", "clone · ba"} <= set(shown(draw(table, names=names)))
+
+
 LIKE = [f"core.none · {'a-long-middle-word ' * 3}{middle} {'of-the-same-words ' * 3}· none" for middle in ("xplearn", "xplearm", "none")]
 
 

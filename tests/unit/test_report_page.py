@@ -24,7 +24,7 @@ from xplearn.report.page.chosen import ordered, spread, units
 from xplearn.report.page.document import policy
 from xplearn.report.page.markup import Listing, Part, markup
 from xplearn.report.page.payload import build_payload
-from xplearn.report.page.places import hints
+from xplearn.report.page.places import hints, places
 
 
 def unpacked(text):
@@ -155,6 +155,29 @@ def test_a_run_of_a_cross_is_listed_by_what_tells_it_from_the_others_of_its_doma
     assert [found[" · ".join(mix)] for mix in mixes] == ["none · seed 0", "none · seed 1", "cards · seed 0", "cards · seed 1"] * 2
     assert found["alone · none · 0"] == "alone · none · 0"
     assert hints(runs, None) == {name: name for name in runs}
+
+
+def placed(*axes):
+    """Places of runs of these labels in a cross, two seeds of each."""
+    labelled = [{**labels, "seed": seed} for labels in axes for seed in ("0", "1")]
+    cells = [Cell(id=f"cell {number}", axes=of, state="finished", run=f"run-{number}") for number, of in enumerate(labelled)]
+    cross = Cross(name="c", given={}, axes={axis: ["any"] for axis in labelled[0]}, cells=cells)
+    runs = {cell.id: SimpleNamespace(path=Path(cell.run), header=SimpleNamespace(panels={"toys": {}})) for cell in cells}
+    entries = [
+        SimpleNamespace(run=cell.id, configuration=str({**cell.axes, "seed": ""}), title=f"toy-{cell.axes['seed']}") for cell in cells
+    ]
+    return list(places(runs, entries, cross).values())
+
+
+def test_a_configuration_of_a_cross_has_one_place_under_the_name_that_leaderboards_have():
+    errands, counting = placed({"bank": "cards", "stream": "errands"}, {"bank": "none", "stream": "counting"})[::2]
+    assert (tuple(errands), tuple(counting)) == (("cards", "errands", "cards · errands"), ("none", "counting", "none · counting"))
+    assert set(placed({"bank": "cards"}, {"bank": "none"})) == {("cards", "toys", "cards"), ("none", "toys", "none")}
+
+
+def test_seeds_of_the_one_configuration_of_a_cross_have_one_place():
+    assert set(placed({})) == {("toy", "toys", "toy")}
+    assert set(placed({"bank": "cards"})) == {("toy", "toys", "toy")}
 
 
 def test_a_limit_of_episodes_leaves_the_ends_and_says_what_is_missing(run):

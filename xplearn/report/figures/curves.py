@@ -11,7 +11,7 @@ from xplearn.record.checked import conforms
 from xplearn.report.figure import Figure
 from xplearn.report.figures import legend
 from xplearn.report.figures.kit import Anchor, Drawing, Point, compact
-from xplearn.report.figures.multiples import Multiples, Slot, Table
+from xplearn.report.figures.multiples import Multiples, Names, Slot, Table
 from xplearn.report.figures.panel import Panel, below, margin
 from xplearn.report.figures.scale import Scale, around
 from xplearn.report.figures.words import width
@@ -33,11 +33,12 @@ class Curve:
     """How many there were to cover."""
 
 
-def coverage(told: Table[Told], *, name: str = "coverage") -> Figure | None:
+def coverage(told: Table[Told], *, names: Names | None = None, name: str = "coverage") -> Figure | None:
     """Experiences covered by the first anchors, a panel for each place and a curve for each round; knee and what was kept are marked.
 
     Args:
         told: ``Run.explained()`` by row and column; of several seeds the first is drawn. None is drawn where no curriculum told a curve.
+        names: what panels are called where rows do not tell, e.g. as leaderboards call their configurations.
         name: of the figure.
     """
     shown = _shown(told)
@@ -45,7 +46,7 @@ def coverage(told: Table[Told], *, name: str = "coverage") -> Figure | None:
         return None
     every = [curve for cells in shown.values() for (found,) in cells.values() for curve in found]
     highest = max(curve.total[-1] for curve in every)
-    multiples = Multiples(table=shown, height=130.0, small=64.0, margin=max(32.0, margin([compact(highest)])))
+    multiples = Multiples(table=shown, height=130.0, small=64.0, margin=max(32.0, margin([compact(highest)])), names=names or {})
     drawing = multiples.drawing()
     entries: list[legend.Entry] = [
         (legend.rule("k-curve k-l0"), "covered by the first anchors"),
@@ -105,9 +106,7 @@ def _count(value: Any) -> int | None:
 def _told(slot: Slot[list[Curve]], curve: Curve) -> str:
     pool = f" of {curve.cards}" if curve.cards is not None else ""
     knee = f", knee at {curve.knee}" if curve.knee is not None else ""
-    return (
-        f"{slot.row} {slot.column}, {curve.when}: kept {curve.kept}{pool}; {len(curve.total)} would cover {compact(curve.total[-1])}{knee}"
-    )
+    return f"{slot.name}, {curve.when}: kept {curve.kept}{pool}; {len(curve.total)} would cover {compact(curve.total[-1])}{knee}"
 
 
 def _draw(panel: Panel, curve: Curve, *, last: bool, values: bool) -> None:

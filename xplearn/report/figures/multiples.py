@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from xplearn.report.figures.kit import WIDTH, Drawing
 from xplearn.report.figures.panel import Box, bottom, boxes
-from xplearn.report.figures.words import BOLD, TEXT, apart, distinct, widest, width, wrapped
+from xplearn.report.figures.words import BOLD, TEXT, apart, widest, width, wrapped
 
 T = TypeVar("T")
+
+Names = Mapping[tuple[str, str], str]
+"""What panels are called, by row and column."""
 
 Table = Mapping[str, Mapping[str, Sequence[T]]]
 """Values by row and column; those of one place differ in their seed."""
@@ -30,6 +33,8 @@ class Slot(Generic[T]):
     values: Sequence[T]
     row: str
     column: str
+    name: str
+    """What it is called by itself."""
     box: Box
     title: str
     """Above it; empty where its row and column say it."""
@@ -50,6 +55,8 @@ class Multiples(Generic[T]):
     """Of a panel in a table."""
     margin: float
     """Room for the words beside the vertical axis."""
+    names: Names = field(default_factory=dict)
+    """What panels are called where rows do not tell: those of a block, and any that is pointed at."""
 
     @property
     def columns(self) -> list[str]:
@@ -73,15 +80,24 @@ class Multiples(Generic[T]):
         return self._table(drawing, top) if self.dense else self._block(drawing, top)
 
     def _block(self, drawing: Drawing, top: float) -> tuple[list[Slot[T]], float]:
-        titles = distinct(list(self.table))
+        places = [(row, column) for row, cells in self.table.items() for column in cells]
+        titles = [self.names.get(place, place[0]) for place in places]
         wide = max(width(title, TEXT * BOLD) for title in titles) > drawing.width / 2 - 24.0
         columns = 1 if wide else 2
         titles = apart(titles, drawing.width / columns - 24.0, TEXT * BOLD)
-        places = boxes(len(titles), top, drawing.width, height=self.height, margin=self.margin, columns=columns)
+        drawn = boxes(len(titles), top, drawing.width, height=self.height, margin=self.margin, columns=columns)
         found = [
-            Slot(values=values, row=row, column=column, box=box, title=title, left=True, below=True)
-            for (row, cells), title, box in zip(self.table.items(), titles, places, strict=True)
-            for column, values in cells.items()
+            Slot(
+                values=self.table[row][column],
+                row=row,
+                column=column,
+                name=self._name(row, column),
+                box=box,
+                title=title,
+                left=True,
+                below=True,
+            )
+            for (row, column), title, box in zip(places, titles, drawn, strict=True)
         ]
         return found, bottom(len(found), top, height=self.height, columns=columns)
 
@@ -101,8 +117,12 @@ class Multiples(Generic[T]):
         for column, (start, end) in zip(self.columns, self._spans(drawing), strict=True):
             if column in self.table[row]:
                 box = Box(left=start, top=y, right=end, bottom=y + self.small)
-                yield Slot(values=self.table[row][column], row=row, column=column, box=box, title="", left=left, below=last)
+                name, values = self._name(row, column), self.table[row][column]
+                yield Slot(values=values, row=row, column=column, name=name, box=box, title="", left=left, below=last)
                 left = False
+
+    def _name(self, row: str, column: str) -> str:
+        return self.names.get((row, column), f"{row} {column}")
 
     def _heads(self, drawing: Drawing, top: float) -> float:
         """The names of columns; returns their height."""

@@ -11,7 +11,7 @@ from xplearn.metrics.rounds import Round
 from xplearn.report.figure import Figure
 from xplearn.report.figures import legend
 from xplearn.report.figures.kit import compact
-from xplearn.report.figures.multiples import Multiples, Slot, Table
+from xplearn.report.figures.multiples import Multiples, Names, Slot, Table
 from xplearn.report.figures.panel import Box, Panel, below, margin, runs_of
 from xplearn.report.figures.scale import Scale, around
 from xplearn.report.figures.series import Look, look
@@ -25,18 +25,19 @@ _TOLD: dict[Arm, str] = {"plain": "plain arm", "experience": "experience arm"}
 Rounds = Sequence[Round]
 
 
-def learning(rounds: Table[Rounds], *, name: str = "learning") -> Figure | None:
+def learning(rounds: Table[Rounds], *, names: Names | None = None, name: str = "learning") -> Figure | None:
     """Mean training score by round, a small panel for each place and a line for each arm; stages are parted by a rule.
 
     Args:
         rounds: ``report.learning.rounds`` by row and column, one for each seed: their mean stands out. None is drawn where none has two
             rounds with scores.
+        names: what panels are called where rows do not tell, e.g. as leaderboards call their configurations.
         name: of the figure.
     """
     shown = _shown(rounds, lambda found: bool(found.scores))
     if not shown:
         return None
-    multiples = Multiples(table=shown, height=110.0, small=48.0, margin=32.0)
+    multiples = Multiples(table=shown, height=110.0, small=48.0, margin=32.0, names=names or {})
     drawing = multiples.drawing()
     arms = [arm for arm in _ARMS if any(arm in found.scores for of in _all(shown) for found in of)]
     told = {"plain": "training"} if arms == ["plain"] else _TOLD
@@ -51,18 +52,19 @@ def learning(rounds: Table[Rounds], *, name: str = "learning") -> Figure | None:
         panel.frame(slot.title, heights=compact if slot.left else _silent)
         _stages(panel, of, words=slot.below)
         for arm in arms:
-            with drawing.titled(f"{slot.row} {slot.column}, {told[arm]}"):
+            with drawing.titled(f"{slot.name}, {told[arm]}"):
                 _curves(panel, of, slot.values, arm)
     by = ", by arm" if len(arms) > 1 else ""
     caption = f"Mean score of each round's training episodes, 0 to 100{by}; the same scale in every panel."
     return drawing.figure(below(drawing, end, "round"), name=name, title="Learning curves", caption=caption)
 
 
-def gain_and_bank(rounds: Table[Rounds], *, name: str = "gain-and-bank") -> Figure | None:
+def gain_and_bank(rounds: Table[Rounds], *, names: Names | None = None, name: str = "gain-and-bank") -> Figure | None:
     """What experience gained in each round, as bars around zero, above the size of the bank, as an area; a panel for each place.
 
     Args:
         rounds: as in ``learning``, seeds averaged; None is drawn where none has two rounds with a gain or a bank.
+        names: what panels are called where rows do not tell, e.g. as leaderboards call their configurations.
         name: of the figure.
     """
     shown = _shown(rounds, lambda found: found.gain is not None or bool(found.bank))
@@ -72,7 +74,11 @@ def gain_and_bank(rounds: Table[Rounds], *, name: str = "gain-and-bank") -> Figu
     banks = [float(found.bank or 0) for of in _all(shown) for found in of]
     bank, small = 52.0, 22.0
     multiples = Multiples(
-        table=shown, height=bank + 110.0 * bool(gains), small=small + 48.0 * bool(gains), margin=max(32.0, margin([compact(max(banks))]))
+        table=shown,
+        height=bank + 110.0 * bool(gains),
+        small=small + 48.0 * bool(gains),
+        margin=max(32.0, margin([compact(max(banks))])),
+        names=names or {},
     )
     drawing = multiples.drawing()
     slots, end = multiples.place(drawing, legend.legend(drawing, [*_bars(shown), *_parted(shown)], 2.0) + 6.0)
@@ -194,7 +200,7 @@ def _gains(panel: Panel, slot: Slot[Rounds], rounds: Rounds) -> None:
     for number, found in enumerate(rounds, start=1):
         if found.gain is not None:
             zero, end = panel.y(0.0), panel.y(found.gain)
-            with panel.drawing.titled(f"{slot.row} {slot.column}, round {number}: {tenths(found.gain, signed=True)} points"):
+            with panel.drawing.titled(f"{slot.name}, round {number}: {tenths(found.gain, signed=True)} points"):
                 panel.drawing.rect((panel.x(number) - wide / 2, zero, wide, end - zero), "k-pos" if found.gain >= 0 else "k-neg k-wash")
     panel.drawing.line((panel.box.left, panel.y(0.0)), (panel.box.right, panel.y(0.0)), "k-zero")
 
@@ -206,7 +212,7 @@ def _signed(value: float) -> str:
 def _bank(panel: Panel, title: str, slot: Slot[Rounds], rounds: Rounds) -> None:
     panel.frame(title, values=(0.0, panel.y.high), heights=compact if slot.left else _silent)
     _stages(panel, rounds, words=slot.below)
-    with panel.drawing.titled(f"{slot.row} {slot.column}: {rounds[-1].bank or 0:,} experiences"):
+    with panel.drawing.titled(f"{slot.name}: {rounds[-1].bank or 0:,} experiences"):
         for stretch in runs_of(
             [(number, None if found.bank is None else float(found.bank)) for number, found in enumerate(rounds, start=1)]
         ):

@@ -11,7 +11,7 @@ from xplearn.report.figure import Figure, Piece, Section
 from xplearn.report.figures.multiples import several
 from xplearn.report.learning import rounds
 from xplearn.report.page.material import Material
-from xplearn.report.page.places import placed
+from xplearn.report.page.places import names, placed
 from xplearn.report.slugs import slugs
 
 if TYPE_CHECKING:
@@ -40,11 +40,12 @@ def learning(material: Material) -> Section:
     """Training round by round."""
     found = placed({name: rounds(run, material.results[name]) for name, run in material.runs.items()}, material.places)
     explained = placed({name: run.explained() for name, run in material.runs.items()}, material.places)
+    named = names(material.places.values())
     return _section(
         "learning",
         "Learning",
         "Training scores are those of the rollouts that were learned from; nothing of them is in the leaderboard.",
-        [figures.learning(found), figures.gain_and_bank(found), figures.coverage(explained)],
+        [figures.learning(found, names=named), figures.gain_and_bank(found, names=named), figures.coverage(explained, names=named)],
     )
 
 
@@ -69,7 +70,8 @@ def _costs(material: Material) -> list[Figure | None]:
     }
     table = placed(found, material.places)
     if not several(table):
-        return [figures.costs({row: seeds for row, cells in table.items() for seeds in cells.values()})]
+        called = names(material.places.values())
+        return [figures.costs({called[row, column]: seeds for row, cells in table.items() for column, seeds in cells.items()})]
     by_column: dict[str, dict[str, list[figures.Cost]]] = {}
     for row, cells in table.items():
         for column, seeds in cells.items():

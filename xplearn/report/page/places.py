@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from xplearn.metrics.seeds import called
 from xplearn.report.contenders import SEED, cells, labelled, labels
@@ -16,37 +16,50 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-Place = tuple[str, str]
-"""Row and column."""
+
+class Place(NamedTuple):
+    """Where a run stands."""
+
+    row: str
+    column: str
+    name: str
+    """Of its configuration, as leaderboards have it: said where a panel stands in no table."""
+
+
 Table = Mapping[str, Mapping[str, list[T]]]
 """Values of the runs of a place, which differ in their seed, by row and column."""
 
 
 def places(runs: Mapping[str, Run], entries: Sequence[Entry], cross: Cross | None) -> dict[str, Place]:
-    """Row and column by name of the run; runs that differ in their seed only have one place.
+    """The place by name of the run; runs that differ in their seed only have one place.
 
     Args:
         runs: by what a page calls them.
         entries: their arms, by the same names.
         cross: that they belong to, whose labels say more than names.
     """
-    if cross is not None:
-        return _by_labels(runs, cross)
     members: dict[str, list[Entry]] = {}
     for entry in entries:
         members.setdefault(entry.configuration, []).append(entry)
-    names = called(members)
-    rows = {entry.run: names[entry.configuration] for entry in entries}
-    return {name: (rows.get(name, name), _domains(run)) for name, run in runs.items()}
+    titles = called(members)
+    own = {entry.run: titles[entry.configuration] for entry in entries}
+    if cross is not None:
+        return _by_labels(runs, own, cross)
+    return {name: Place(own.get(name, name), _domains(run), own.get(name, name)) for name, run in runs.items()}
 
 
 def placed(values: Mapping[str, T], of: Mapping[str, Place]) -> Table[T]:
     """Values by name of the run, by their places."""
     found: dict[str, dict[str, list[T]]] = {}
     for name, value in values.items():
-        row, column = of[name]
+        row, column, _ = of[name]
         found.setdefault(row, {}).setdefault(column, []).append(value)
     return found
+
+
+def names(of: Iterable[Place]) -> dict[tuple[str, str], str]:
+    """What a panel is called where it stands in no table, by its row and column."""
+    return {(row, column): name for row, column, name in of}
 
 
 def hints(runs: Mapping[str, Run], cross: Cross | None) -> dict[str, str]:
@@ -62,15 +75,16 @@ def hints(runs: Mapping[str, Run], cross: Cross | None) -> dict[str, str]:
     return {name: printable(found.get(name) or name) for name in runs}
 
 
-def _by_labels(runs: Mapping[str, Run], cross: Cross) -> dict[str, Place]:
+def _by_labels(runs: Mapping[str, Run], own: Mapping[str, str], cross: Cross) -> dict[str, Place]:
     by_folder = cells(cross)
     found = {name: by_folder[run.path.name] for name, run in runs.items() if run.path.name in by_folder}
-    down = [{axis: label for axis, label in labels(cell.axes).items() if axis != cross.column} for cell in found.values()]
-    rows = dict(zip(found, labelled(down), strict=True))
-    return {
-        name: (printable(rows.get(name) or name), _column(run, found[name].axes, cross.column) if name in found else _domains(run))
-        for name, run in runs.items()
-    }
+    whole = [labels(cell.axes) for cell in found.values()]
+    down = [{axis: label for axis, label in of.items() if axis != cross.column} for of in whole]
+    places = {name: Place(name, _domains(run), name) for name, run in runs.items()}
+    for (name, cell), label, row in zip(found.items(), labelled(whole), labelled(down), strict=True):
+        called = printable(label or own.get(name, name))
+        places[name] = Place(printable(row) or called, _column(runs[name], cell.axes, cross.column), called)
+    return places
 
 
 def _column(run: Run, axes: Mapping[str, str], axis: str) -> str:
