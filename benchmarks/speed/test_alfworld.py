@@ -2,7 +2,8 @@
 
 Run with ``python -m pytest benchmarks/speed/test_alfworld.py``; each line ``RATIO name: value (target t)`` is one figure. A step includes
 the list of admissible actions. Both engines play the same random actions in the same games; processor time is measured, and the best of
-each game counts, so that a busy machine disturbs the figures little. The comparison needs ``xplearn-alfworld[textworld]``.
+each game counts, so that a busy machine disturbs the figures little. The comparison needs ``xplearn-alfworld[textworld]``, as under
+``tox run -e speed`` and ``-e textworld``.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ def test_a_step_with_its_list_of_actions(native: AlfWorld, scripts: Scripts, say
     say("alfworld step with admissible actions", f"{step_ms(native, scripts, rounds=10):.4f} ms", "<= 0.25 ms")
 
 
-@pytest.mark.skipif(not ORIGINAL, reason=f"needs the original engine: {EXTRA}")
+@pytest.mark.skipif(not ORIGINAL, reason=f"needs the original engine: {EXTRA}, or tox run -e speed")
 def test_a_step_beside_textworld(native: AlfWorld, scripts: Scripts, say: Say) -> None:
     original = TextWorldAlfWorld(faithful=True, max_steps=STEPS + 1, games=GAMES)
     ours, theirs = (step_ms(env, scripts[:COMPARED], rounds=3) for env in (native, original))
