@@ -215,6 +215,22 @@ def test_an_episode_can_be_read_beside_itself_at_another_time(page, report):
     until(page, "document.querySelectorAll('#arms article').length === 1")
 
 
+def test_replicas_of_a_task_have_their_number_in_the_list_above_the_steps_and_beside(page, tmp_path):
+    phase = "eval/0/core.errands"
+    first = episode(phase, 0, "plain", 1)
+    run = written(tmp_path, "run", [(phase, dataclasses.replace(first, id=f"{first.group}/plain/{replica}")) for replica in range(3)])
+    visit(page, write(Source(runs=[run]), tmp_path))
+    rows = page.locator("#rows .row")
+    said = "replica {} of 3".replace(" ", "\u00a0").format
+    assert [said(number) in rows.nth(number - 1).inner_text() for number in (1, 2, 3)] == [True] * 3
+    rows.nth(1).click()
+    page.wait_for_selector("dialog[open] .step")
+    assert "replica 2 of 3" in page.inner_text("#episode-where")
+    assert "replica 2 of 3" in page.inner_text("#arms article header")
+    others = page.eval_on_selector_all("#beside optgroup option", "(options) => options.map((option) => option.textContent)")
+    assert others == [f"before learning · replica {number} of 3 · plain · success" for number in (1, 3)]
+
+
 def test_a_link_leads_to_its_episode_and_back_leads_out_of_it(page, report):
     visit(page, report, "#episode=many/train/0/3/errand-170/experience/0")
     page.wait_for_selector("dialog[open] .step")

@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 import zlib
+from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -82,6 +83,22 @@ def test_both_arms_of_a_task_stay_together_and_evaluations_are_listed_first(run)
     assert all([result.arm for result in unit.results] == ["plain", "experience"] for unit in found)
     phases = list(dict.fromkeys(unit.results[0].phase for unit in found))
     assert phases[:3] == ["eval/0/core.errands", "eval/1/core.errands", "train/0/0"]
+
+
+def test_replicas_of_a_task_are_told_apart_in_the_list(tmp_path):
+    """As many as an evaluation was asked for, though some are still to come; of training, those that were played."""
+
+    def again(phase, replica):
+        first = episode(phase, 0, "plain", 1)
+        return phase, replace(first, id=f"{first.group}/plain/{replica}")
+
+    played = [*(again("eval/0/core.errands", number) for number in (0, 1)), *(again("train/0/0", number) for number in (0, 2))]
+    played.append(again("train/0/1", 4))
+    several = written(tmp_path, "several", played)
+    several.header.resolved["evaluate"]["replicas"] = 10
+    index = unpacked(build_payload([several], ["several"], Limits(), Silent()).index)
+    said = [index["replicas"][number] for number in index["columns"]["replica"]]
+    assert said == ["replica 1 of 10", "replica 2 of 10", "replica 1 of 3", "replica 3 of 3", ""]
 
 
 def test_the_ends_come_first_then_training_then_what_lies_between(tmp_path):

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+Key = tuple[int, str, str, str]
+"""Number of a run, phase, task, and the end of an id: 0-based number of a replica."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unit:
@@ -23,19 +26,27 @@ class Unit:
     """Which of the page's runs."""
     number: int
     """In the order of the page's list."""
+    replica: str
+    """``replica 2 of 10``; empty where its task was played once in that phase."""
     results: tuple[EpisodeResult, ...]
     """Plain before experience."""
 
 
 def units(runs: Sequence[Run]) -> list[Unit]:
     """The episodes of runs, run by run: evaluations, then what was learned from, phases in the order they began."""
-    found: dict[tuple[int, str, str, str], list[EpisodeResult]] = {}
+    found: dict[Key, list[EpisodeResult]] = {}
     for number, run in enumerate(runs):
         for phase in _phases(run):
             for result in phase:
                 found.setdefault((number, result.phase, result.task, result.id.rpartition("/")[2]), []).append(result)
+    replicas = _replicas(runs, found)
     return [
-        Unit(run=key[0], number=number, results=tuple(sorted(results, key=lambda result: result.arm == "experience")))
+        Unit(
+            run=key[0],
+            number=number,
+            replica=replicas[key],
+            results=tuple(sorted(results, key=lambda result: result.arm == "experience")),
+        )
         for number, (key, results) in enumerate(found.items())
     ]
 
@@ -56,6 +67,20 @@ def spread(values: Sequence[T]) -> Iterator[T]:
     bits = max(1, (len(values) - 1).bit_length())
     order = sorted(range(len(values)), key=lambda number: f"{number:0{bits}b}"[::-1])
     return (values[number] for number in order)
+
+
+def _replicas(runs: Sequence[Run], keys: Iterable[Key]) -> dict[Key, str]:
+    """What tells units of one task from one another, by key: an evaluation has as many as were asked for, though some are still to come."""
+    alike: dict[tuple[int, str, str], list[Key]] = {}
+    for key in keys:
+        alike.setdefault(key[:3], []).append(key)
+    found: dict[Key, str] = {}
+    for (run, phase, _), members in alike.items():
+        numbers = [int(key[3]) + 1 if key[3].isdecimal() else place for place, key in enumerate(members, start=1)]
+        asked = runs[run].header.resolved["evaluate"].get("replicas", 1) if evaluated(phase) else 1
+        count = max(asked, len(members), *(numbers if len(members) > 1 else ()))
+        found |= {key: f"replica {number} of {count}" if count > 1 else "" for key, number in zip(members, numbers, strict=True)}
+    return found
 
 
 def _phases(run: Run) -> list[list[EpisodeResult]]:

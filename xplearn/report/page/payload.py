@@ -176,7 +176,7 @@ class _Numbers(dict[Any, int]):
 
 def _index(runs: Sequence[Run], names: Sequence[str], hints: Sequence[str], rows: Sequence[_Listed]) -> dict[str, Any]:
     """The list, column by column."""
-    phases, domains, tasks = _Numbers(), _Numbers(), _Numbers()
+    phases, domains, tasks, replicas = _Numbers(), _Numbers(), _Numbers(), _Numbers()
     when = [when_in(run) for run in runs]
     columns: dict[str, list[Any]] = defaultdict(list)
     for row in rows:
@@ -190,6 +190,7 @@ def _index(runs: Sequence[Run], names: Sequence[str], hints: Sequence[str], rows
         columns["phase"].append(phases[group, words])
         columns["domain"].append(domains[printable(place[1] if place else result.env)])
         columns["task"].append(tasks[printable(result.task), _short(printable(row.goal)), printable(result.kind)])
+        columns["replica"].append(replicas[row.unit.replica])
         seen = told(runs[row.unit.run], result.arm) if learned and len(row.unit.results) == 1 else result.arm
         columns["experience"].append(int(seen == "experience"))
         columns["outcome"].append(_outcome(result))
@@ -200,7 +201,7 @@ def _index(runs: Sequence[Run], names: Sequence[str], hints: Sequence[str], rows
         columns["seconds"].append(float(f"{result.seconds:.3g}"))
         columns["chunk"].append(row.chunk)
         columns["place"].append(row.place)
-    shared = {"phases": list(phases), "domains": list(domains), "tasks": list(tasks)}
+    shared = {"phases": list(phases), "domains": list(domains), "tasks": list(tasks), "replicas": list(replicas)}
     return {"runs": list(map(printable, names)), "hints": list(map(printable, hints)), **shared, "columns": columns}
 
 

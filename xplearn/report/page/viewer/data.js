@@ -28,7 +28,7 @@ function listed(index) {
     const [task, goal, kind] = index.tasks[row.task];
     return {
       ...row, number, group, when, task, goal, kind, run: index.runs[row.run], hint: index.hints[row.run], runNumber: row.run,
-      domain: index.domains[row.domain], arm: ARMS[row.experience], outcome: OUTCOMES[row.outcome], sought: `${goal}\n${task}`.toLowerCase(),
+      domain: index.domains[row.domain], replica: index.replicas[row.replica], arm: ARMS[row.experience], outcome: OUTCOMES[row.outcome], sought: `${goal}\n${task}`.toLowerCase(),
     };
   });
 }

@@ -24,19 +24,20 @@ function partingOf(one, other) {
 
 function article(row, episode, parting) {
   const tokens = row.read + row.written > 0 ? [`${row.read.toLocaleString("en")} tokens read, ${row.written.toLocaleString("en")} written`] : [];
+  const replica = row.replica ? [row.replica] : [];
   const bare = row.arm === "experience" && !episode.steps.some((step) => step.shown.length) ? ["nothing of a bank shown"] : [];
   const facts = [`score ${rounded(row.score, 1)} of 100`, counted(row.steps, "step"), ...tokens, `${row.seconds} s`, ...bare];
   const head = element(
     "header", { class: "arm-head" },
     element("h3", {}, `${row.arm} arm `, chip(row.outcome)),
-    element("p", {}, [row.run, row.when, ...facts].join(" · ")),
+    element("p", {}, [row.run, row.when, ...replica, ...facts].join(" · ")),
   );
   const sums = [];
   episode.steps.reduce((sum, step, at) => (sums[at] = sum + step.reward), 0);
   const steps = episode.steps.map((step, at) => stepOf(step, at, sums[at], episode.steps[at - 1], at === parting));
   const died = episode.error === null ? null : element("p", { class: "notice" }, `It died: ${episode.error}`);
   const made = element(
-    "article", { "aria-label": `${row.arm} arm, ${row.run}, ${row.when}` },
+    "article", { "aria-label": `${row.arm} arm, ${[row.run, row.when, ...replica].join(", ")}` },
     element("div", {}, head, died, openingOf(episode.opening)),
     steps.length ? element("ol", { class: "steps" }, ...steps) : null,
     element("div", { class: "final" }, element("p", { class: "said" }, element("b", {}, "at the end "), episode.final || "(nothing more was seen)")),

@@ -80,7 +80,7 @@ class EpisodeList {
     const cells = [
       element("span", { title: row.goal }, row.goal || row.task),
       element("span", { class: "aside", title: row.run }, element("span", { class: "run" }, row.hint)),
-      element("span", { class: "aside" }, row.when),
+      element("span", { class: "aside" }, row.replica ? element("span", { class: "run" }, `${row.when} · ${row.replica.replaceAll(" ", "\u00a0")}`) : row.when),
       element("span", { class: "aside" }, row.arm),
       element("span", {}, chip(row.outcome)),
       element("span", { class: "number" }, rounded(row.score, 1)),

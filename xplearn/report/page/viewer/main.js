@@ -121,7 +121,7 @@ async function show(list, row, beside, others) {
   if (list.shown !== row) return;
   list.select(row);
   page("episode-title").textContent = row.goal || row.task;
-  page("episode-where").textContent = [row.domain, row.kind, `task ${row.task}`, phaseOf(row), row.run].filter(Boolean).join(" · ");
+  page("episode-where").textContent = [row.domain, row.kind, `task ${row.task}`, phaseOf(row), row.replica, row.run].filter(Boolean).join(" · ");
   compareWith(row, beside, others);
   const at = list.found.indexOf(row);
   page("previous").disabled = at <= 0;
@@ -134,7 +134,7 @@ async function show(list, row, beside, others) {
 
 /** Offer what else was played of the same task, run by run, its own first. */
 function compareWith(row, beside, others) {
-  const name = (other) => `${other.unit === row.unit ? "the other arm" : `${other.when} · ${other.arm}`} · ${other.outcome}`;
+  const name = (other) => `${other.unit === row.unit ? "the other arm" : [other.when, other.replica, other.arm].filter(Boolean).join(" · ")} · ${other.outcome}`;
   const option = (other) => element("option", { value: other.number, selected: other === beside }, name(other));
   const runs = new Map();
   for (const other of others) runs.set(other.runNumber, [...(runs.get(other.runNumber) ?? []), other]);
