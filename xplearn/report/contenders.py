@@ -87,11 +87,12 @@ def labelled(axes: Iterable[Mapping[str, str]]) -> list[str]:
 
 
 def _names(configurations: Mapping[str, Sequence[Played]]) -> dict[str, str]:
-    """By labels where a cross made them, else by what the runs are called."""
+    """By labels where a cross made them, by those that tell them apart if any do; else by what the runs are called."""
     entries = {key: [entry for one in members for entry in one.entries] for key, members in configurations.items()}
     names = called(entries)
     axes = {key: labels(members[0].cell.axes) for key, members in configurations.items() if members[0].cell}
-    names |= {key: name for key, name in zip(axes, labelled(axes.values()), strict=True) if name}
+    for key, name in zip(axes, labelled(axes.values()), strict=True):
+        names[key] = name or BETWEEN.join(axes[key].values()) or names[key]
     return _distinct(names, {key: members[0].run.path.name for key, members in configurations.items()})
 
 
