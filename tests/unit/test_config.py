@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
 import pytest
 
 import xplearn
+from tests.needs import TORCH
 from xplearn.compose import compose, merge
 from xplearn.config import load_experiment
 from xplearn.errors import ConfigError, PluginError, UnknownComponentError, nearest
@@ -17,8 +17,6 @@ from xplearn.fields import build
 from xplearn.interfaces import Selector
 from xplearn.plugins import installed
 from xplearn.registry import Registry
-
-TORCH = pytest.mark.skipif(find_spec("torch") is None, reason="the fields of core.clone are known where torch is")
 
 REGISTRY = installed().registry
 TOY = ["stream=[{env: core.errands}]", "policy=core.random", "sampling.choices=admissible"]

@@ -1,14 +1,11 @@
-from importlib.util import find_spec
-
 import pytest
 
+from tests.needs import TORCH
 from xplearn.errors import ConfigError
 from xplearn.experiment.cross.axes import matches, read_axes, read_patterns
 from xplearn.experiment.cross.file import read_cross
 from xplearn.experiment.cross.labels import joined, slug
 from xplearn.plugins import installed
-
-TORCH = pytest.mark.skipif(find_spec("torch") is None, reason="the fields of core.clone are known where torch is")
 
 SELECTORS = ["core.none", {"name": "core.nearest", "k": 1}, {"name": "core.nearest", "k": 3}]
 

@@ -48,17 +48,15 @@ def processes(*, namespaces: bool) -> None:
 
 
 def namespace() -> None:
-    """Bound the living processes of a new pid namespace, from within its first process.
-
-    The kernel keeps this bound by namespace from Linux 6.14 on. Before, the same file would set the whole machine's, so it is left alone.
-    """
-    if os.getpid() == 1 and _kernel() >= (6, 14):
+    """Bound the living processes of a new pid namespace, from within its first process, where the kernel has a bound for each."""
+    if os.getpid() == 1 and bounds_namespaces():
         with contextlib.suppress(OSError), open("/proc/sys/kernel/pid_max", "w", encoding="ascii") as file:
             file.write(str(NAMESPACE_PROCESSES))
 
 
-def _kernel() -> tuple[int, ...]:
-    return tuple(map(int, re.findall(r"\d+", os.uname().release)[:2]))
+def bounds_namespaces() -> bool:
+    """Whether ``pid_max`` is a namespace's own, as from Linux 6.14 on; before, the same file sets the whole machine's."""
+    return tuple(map(int, re.findall(r"\d+", os.uname().release)[:2])) >= (6, 14)
 
 
 def _tasks_of_user() -> int:
