@@ -74,7 +74,8 @@ def test_two_thousand_odd_strings_are_answered(packed, faithful):
         assert outcome.truncated == (number == STRINGS)
         assert not outcome.terminated
     assert number == STRINGS
-    assert slowest < 10  # by the square of the length it would be minutes
+    print("SLOW", slowest)
+    assert slowest < 0.1
 
 
 def test_parsing_a_completion_never_fails_either(packed):

@@ -1,4 +1,4 @@
-"""Answers of 40 kB: every checker is quick with them, whatever its patterns."""
+"""Answers of 100 kB: every checker is quick with them, whatever its patterns."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from xplearn_expbench.checkers import choice, maths, qa, ranking
 from xplearn_expbench.spec import Row
 
-SIZE = 40_000
+SIZE = 100_000
 PIECES = [
     "a,",
     r"\boxed{",
@@ -67,7 +67,7 @@ def test_long_answers_are_judged_quickly(kind, frame):
         text = piece * (SIZE // len(piece))
         started = time.process_time()
         assert 0 <= check(row, frame.format(text)).score <= 1, piece
-        assert time.process_time() - started < 5, piece  # what grows by the square takes longer, what does not a tenth of a second
+        assert time.process_time() - started < 15, piece
 
 
 @pytest.mark.parametrize("kind", CHECKS)
