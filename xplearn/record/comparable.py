@@ -28,13 +28,13 @@ def apart(run: Run, other: Run) -> RecordError | None:
     ours, theirs = run.header, other.header
     common = sorted(ours.panels.keys() & theirs.panels.keys())
     for domain in common:
-        versions = ours.environments.get(domain) or UNKNOWN, theirs.environments.get(domain) or UNKNOWN
+        versions = version(ours, domain), version(theirs, domain)
         if versions[0] != versions[1] or UNKNOWN in versions:
             return _refused(run, other, f"environment version of '{domain}'", *versions)
         if ours.panels[domain] != theirs.panels[domain]:
             return _refused(run, other, f"panel of '{domain}'", ours.panels[domain], theirs.panels[domain])
-    if common and _steps(ours) != _steps(theirs):
-        return _refused(run, other, "limit of steps (run.max_steps)", _steps(ours), _steps(theirs))
+    if common and steps(ours) != steps(theirs):
+        return _refused(run, other, "limit of steps (run.max_steps)", steps(ours), steps(theirs))
     if ours.encoder and theirs.encoder and ours.encoder != theirs.encoder:
         return RecordError(
             run.path,
@@ -86,8 +86,13 @@ def _refused(run: Run, other: Run, what: str, ours: Any, theirs: Any) -> RecordE
     )
 
 
-def _steps(header: Header) -> Any:
-    """Beside the one that each environment has, which is a part of its version."""
+def version(header: Header, domain: str) -> str:
+    """Of the environment that a domain was evaluated in; ``UNKNOWN`` where a header does not say."""
+    return header.environments.get(domain) or UNKNOWN
+
+
+def steps(header: Header) -> Any:
+    """Limit of steps of a run, beside the one that each environment has, which is a part of its version."""
     return header.resolved["run"].get("max_steps") or "none"
 
 

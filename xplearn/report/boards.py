@@ -11,7 +11,7 @@ from xplearn.metrics.board import Board, Contender, TaskScores
 from xplearn.metrics.bootstrap import Bootstrap
 from xplearn.metrics.compare import harness
 from xplearn.metrics.leaderboard import leaderboard
-from xplearn.record.comparable import UNKNOWN, apart, bootstrap
+from xplearn.record.comparable import UNKNOWN, apart, bootstrap, steps, version
 from xplearn.record.cross import STREAM, Cross
 from xplearn.record.header import in_words
 from xplearn.record.reader import Run
@@ -144,11 +144,10 @@ def _board(group: Sequence[Played]) -> Board:
 def _asked(group: Sequence[Played]) -> dict[str, str]:
     """What was asked of the runs of a board, which those of another of its domains may not have in common with them."""
     header = group[0].run.header
-    versions = {f"version of {domain}": header.environments.get(domain) or UNKNOWN for domain in header.panels}
+    versions = {f"version of {domain}": version(header, domain) for domain in header.panels}
     panels = {f"panel of {domain}": in_words(panel) for domain, panel in header.panels.items()}
-    steps = str(header.resolved["run"].get("max_steps") or "none")
     encoders = [{"encoder": one.run.header.encoder} for one in group if one.run.header.encoder]
-    return {**versions, **panels, "limit of steps": steps, **next(iter(encoders), {})}
+    return {**versions, **panels, "limit of steps": str(steps(header)), **next(iter(encoders), {})}
 
 
 def _titled(found: Sequence[Board], asked: Sequence[Mapping[str, str]]) -> list[Board]:
